@@ -1,0 +1,48 @@
+#include "ir/dtype.h"
+
+namespace ingot::ir {
+
+namespace {
+struct Row {
+  DType type;
+  std::string_view name;
+  uint8_t size;
+};
+constexpr Row rows[] = {
+    {DType::boolean, "bool", 1}, {DType::i8, "i8", 1},         {DType::i16, "i16", 2},       {DType::i32, "i32", 4},
+    {DType::i64, "i64", 8},      {DType::u8, "u8", 1},         {DType::u16, "u16", 2},       {DType::u32, "u32", 4},
+    {DType::u64, "u64", 8},      {DType::f16, "f16", 2},       {DType::bf16, "bf16", 2},     {DType::f32, "f32", 4},
+    {DType::f64, "f64", 8},      {DType::f8e4m3, "f8e4m3", 1}, {DType::f8e5m2, "f8e5m2", 1}, {DType::c64, "c64", 8},
+    {DType::c128, "c128", 16},
+};
+const Row* find(DType t) {
+  for (const Row& row : rows)
+    if (row.type == t) return &row;
+  return nullptr;
+}
+}  // namespace
+
+size_t item_size(DType t) noexcept {
+  const Row* row = find(t);
+  return row ? row->size : 0;
+}
+
+std::string_view name(DType t) noexcept {
+  const Row* row = find(t);
+  return row ? row->name : "invalid";
+}
+
+DType parse_dtype(std::string_view text) noexcept {
+  for (const Row& row : rows)
+    if (row.name == text) return row.type;
+  return DType::invalid;
+}
+
+bool is_float(DType t) noexcept {
+  return t == DType::f16 || t == DType::bf16 || t == DType::f32 || t == DType::f64 || t == DType::f8e4m3 || t == DType::f8e5m2;
+}
+bool is_signed(DType t) noexcept { return t >= DType::i8 && t <= DType::i64; }
+bool is_unsigned(DType t) noexcept { return t >= DType::u8 && t <= DType::u64; }
+bool is_integer(DType t) noexcept { return t >= DType::i8 && t <= DType::u64; }
+
+}  // namespace ingot::ir

@@ -1,0 +1,49 @@
+// Makes a kernel node by node. Every node is made once (hash-consing), so equal primitives of different expansions are
+// shared, and the order of the nodes is the order in which they are first needed.
+#pragma once
+
+#include <bit>
+#include <unordered_map>
+
+#include "loop/kernel.h"
+
+namespace ingot::loop {
+
+class Builder {
+ public:
+  Builder(uint8_t rows, uint8_t cols);
+
+  // Views. Slots returned by size_slot() start after the axes' own.
+  uint16_t add_view(View view);  // an equal view is returned again
+  uint16_t add_size_slot() { return kernel_.sizes++; }
+  uint16_t add_tensor() { return kernel_.tensors++; }
+
+  // Nodes. Types and axes are derived; a wrong type is a bug of the caller (Error internal).
+  NodeId literal(DType type, uint64_t bits);
+  NodeId size(uint16_t slot);
+  NodeId load(uint16_t view);
+  // Every primitive with arguments but convert and bitcast, whose result type cannot be derived.
+  NodeId op(Prim prim, NodeId a, NodeId b = no_node, NodeId c = no_node);
+  NodeId convert(DType to, NodeId a);
+  NodeId bitcast(DType to, NodeId a);
+
+  void store(uint16_t view, NodeId value);
+
+  const Node& node(NodeId id) const { return kernel_.nodes[id]; }
+  DType type(NodeId id) const { return kernel_.nodes[id].type; }
+  size_t node_count() const { return kernel_.nodes.size(); }
+
+  // Inserts `canon` by backward demand, drops what no store reaches, orders the nodes, verifies.
+  Kernel finish();
+
+ private:
+  NodeId intern(const Node& node);
+
+  struct NodeHash {
+    size_t operator()(const Node& n) const noexcept;
+  };
+  Kernel kernel_;
+  std::unordered_map<Node, NodeId, NodeHash> known_;
+};
+
+}  // namespace ingot::loop

@@ -1,0 +1,45 @@
+#include <algorithm>
+
+#include "loop/kernel.h"
+
+namespace ingot::loop {
+
+namespace {
+struct Table {
+  PrimInfo rows[256] = {};
+  constexpr Table() {
+#define PRIM(name, number, arity, cls) rows[number] = {#name, arity, PrimClass::cls};
+#include "loop/prims.def"
+#undef PRIM
+  }
+};
+constexpr Table table;
+}  // namespace
+
+const PrimInfo* prim_info(Prim p) noexcept {
+  const PrimInfo& row = table.rows[static_cast<uint8_t>(p)];
+  return row.name ? &row : nullptr;
+}
+
+DType value_type(DType storage) noexcept {
+  switch (storage) {
+    case DType::f16:
+    case DType::bf16:
+    case DType::f8e4m3:
+    case DType::f8e5m2: return DType::f32;
+    default: return storage;
+  }
+}
+
+std::vector<uint8_t> levels(const Kernel& kernel) {
+  std::vector<uint8_t> level(kernel.nodes.size(), 0);
+  for (size_t i = 0; i < kernel.nodes.size(); ++i) {
+    uint8_t most = 0;
+    for (const NodeId a : kernel.nodes[i].arg)
+      if (a != no_node) most = std::max(most, level[a]);
+    level[i] = static_cast<uint8_t>(most + is_fold(kernel.nodes[i].op));
+  }
+  return level;
+}
+
+}  // namespace ingot::loop
