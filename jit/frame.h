@@ -1,0 +1,49 @@
+// What one call of a kernel body sees: the contract between the strip driver and every body, emitted or interpreted.
+// Plain data at fixed offsets: emitted code reads it by these offsets, so a change here changes `frame_version`, which
+// is part of the artifact's key.
+//
+// A body computes one sweep of the schedule (loop/schedule.h) on one strip. It touches nothing but what the frame
+// points to, allocates nothing and calls nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace ingot::jit {
+
+inline constexpr uint32_t frame_version = 1;
+
+inline constexpr uint32_t frame_stream = 1;  // non-temporal stores: each lane-store pointer is 64-byte aligned
+
+// Bytes of one fold's accumulator block in mode cols: eight items of at most eight bytes.
+inline constexpr size_t acc_bytes = 64;
+
+struct Frame {
+  // Per view of the kernel: the address of its element at lane 0 of this call. A load or store view with the lane
+  // axis holds consecutive items, n of them. One without it is a single item. In mode row the address is also that of
+  // the first k of the call. iota views are i64 items, inside views bytes. No alignment is promised.
+  char* const* ptr;
+  // Mode row: bytes from one k to the next, per view; 0 for a view without cols. Null in mode cols.
+  const int64_t* step;
+  // Per hold: the address of its item at lane 0 of this call.
+  char* const* hold;
+  const int64_t* size;  // size slots of the kernel
+  // Mode cols: fold slot f owns eight items at acc + f * acc_bytes; the driver initialises them at the first lane of a
+  // block and collects them after it. A sweep adds each whole group's t_j to item j (float sum and prod: NUMERICS.md),
+  // or merges by any assignment of lanes to items (the order-free folds). Booleans are bytes, 0 or 1.
+  // Mode row: fold slot f owns lane_capacity items of its type at acc + f * acc_stride; the sweep adds its chain's p to
+  // the item of the lane.
+  char* acc;
+  int64_t acc_stride;
+  // Results of the folds of earlier sweeps. Mode cols: eight bytes a slot, the bits zero-extended. Mode row: the
+  // items at value + f * acc_stride, one per lane.
+  const char* value;
+  int64_t n;      // lanes of this call: a multiple of the sweep's granule, at most strip_lanes
+  int64_t valid;  // lanes that count: n, or less by under one granule; a fold ignores the lanes beyond. Loads and
+                  // stores may touch all n
+  int64_t k;      // mode row: how many k this call covers (the last sweep, which has no folds: unused)
+  uint32_t flags;
+  uint32_t reserved;
+};
+
+}  // namespace ingot::jit

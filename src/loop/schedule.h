@@ -1,0 +1,65 @@
+// When, where and how often the nodes of a kernel run: derived from the kernel alone, never stored, never part of the
+// meaning. The strip driver (jit/strip), the interpreter and the CPU emitter all read this one description, so that a
+// frame means the same to each of them (jit/frame.h).
+//
+// Two lane modes:
+//   cols  lanes run over the linear, row-major k of all cols (folds but dot), or, in a kernel without cols, over the
+//         linear order of the rows themselves (pointwise). One call covers one strip of at most strip_lanes lanes that
+//         starts at a multiple of strip_lanes, so that a strip is one block of the sum order (NUMERICS.md).
+//   row   kernels with fold_dot: lanes run over the last row axis (one lane if there is none) and a call loops over a
+//         run of k, at most dot_block long, starting at a multiple of it.
+#pragma once
+
+#include "loop/kernel.h"
+
+namespace ingot::loop {
+
+inline constexpr int64_t strip_lanes = 1024;
+inline constexpr int64_t dot_block = 256;
+inline constexpr int64_t fold_granule = 64;   // lanes come in whole multiples of this where a sweep has folds
+inline constexpr int64_t plain_granule = 16;  // and of this elsewhere
+
+enum class LaneMode : uint8_t { cols, row };
+
+// A node's value kept per lane from the sweep that computes it to later sweeps, in a row buffer of one item per lane of
+// the whole row.
+struct Hold {
+  NodeId node;
+  uint8_t level;  // the sweep that fills it
+};
+
+// One sweep over the lanes. Lists are in node order. "Uniform" nodes have neither a lane axis nor a col axis: they
+// are computed once per call, as scalars. A node may stand in several sweeps: cheap ones are recomputed, held ones are
+// filled in one and read in the others.
+struct Sweep {
+  std::vector<NodeId> uniform;     // literals, sizes, loads and arithmetic without lanes, folds of earlier sweeps excluded
+  std::vector<NodeId> per_lane_invariant;  // lane mode row only: have the lane axis but no col: once per lane, before the k loop
+  std::vector<NodeId> varying;     // per lane (mode cols), per lane and k or per k (mode row)
+  std::vector<NodeId> folds;       // finished at the end of this sweep
+  std::vector<uint16_t> fills;     // indices into Schedule::holds written by this sweep
+  std::vector<uint16_t> reads;     // indices into Schedule::holds read by this sweep
+  std::vector<uint16_t> stores;    // indices into Kernel::stores with a lane axis, written by this sweep
+  std::vector<uint16_t> views;     // the load views that this sweep reads per lane (their strips must be presented)
+  int64_t granule = plain_granule;
+  uint32_t weight = 0;             // summed cost of `varying`, in additions
+};
+
+struct Schedule {
+  LaneMode mode = LaneMode::cols;
+  // Sweep l computes what needs the folds of sweeps before l. There is one more sweep than levels with folds, unless
+  // nothing is left to do per lane after the last fold; a pointwise kernel has exactly one.
+  std::vector<Sweep> sweeps;
+  std::vector<Hold> holds;
+  std::vector<NodeId> folds;        // every fold node in node order: index = fold slot of Frame::acc and Frame::value
+  std::vector<int32_t> fold_slot;   // per node: its index in `folds`, or -1
+  std::vector<int32_t> hold_slot;   // per node: its index in `holds`, or -1
+  // After the sweeps, once per row, for stores without a lane axis (results of full folds and arithmetic on them):
+  std::vector<NodeId> row_nodes;
+  std::vector<uint16_t> row_stores;
+};
+
+Schedule schedule(const Kernel& kernel);
+
+std::string to_text(const Kernel& kernel, const Schedule& schedule);
+
+}  // namespace ingot::loop
