@@ -1,0 +1,46 @@
+// The op table as data.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ir/attr.h"
+
+namespace ingot::ir {
+
+enum class OpCode : uint32_t {
+  invalid = 0,
+#define OP(name, number, cls, lo, hi, types, rule, attrs, doc) op_##name = number,
+#include "ir/ops.def"
+#undef OP
+};
+
+enum class OpClass : uint8_t { elementwise, function, reduce, scan, movement, gather, contraction, composite };
+enum class TypeSet : uint8_t { num, flt, any, boo, bit, sgn };
+enum class Rule : uint8_t {
+  unary, nary, compare, select, cast, iota, reshape, transpose, broadcast, slice, pad, concat, reverse, reduce, matmul, softmax, norm,
+};
+
+struct OpInfo {
+  std::string_view name;
+  OpCode code;
+  OpClass cls;
+  uint32_t min_operands, max_operands;
+  TypeSet types;
+  Rule rule;
+  std::span<const AttrSpec> attrs;
+  std::string_view doc;
+};
+
+// nullptr for an unknown number or name.
+const OpInfo* op_info(OpCode code) noexcept;
+const OpInfo* find_op(std::string_view name) noexcept;
+// All rows by ascending number.
+std::span<const OpInfo> op_table() noexcept;
+std::string_view name(OpClass cls) noexcept;
+bool in_set(TypeSet set, DType type) noexcept;
+
+// Index of an attribute in the row's list, so that `graph.attr(op, axis_of)` is a lookup by position; bug() if absent.
+size_t attr_index(const OpInfo& info, std::string_view name);
+
+}  // namespace ingot::ir
