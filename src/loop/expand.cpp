@@ -1,0 +1,90 @@
+#include "loop/expand.h"
+
+#include "base/error.h"
+#include "loop/math/math.h"
+
+namespace ingot::loop {
+
+namespace {
+
+using ir::OpCode;
+
+// Binary and ternary ops that are one primitive.
+Prim single(OpCode code) {
+  switch (code) {
+    case OpCode::op_add: return Prim::add;
+    case OpCode::op_sub: return Prim::sub;
+    case OpCode::op_mul: return Prim::mul;
+    case OpCode::op_div: return Prim::div;
+    case OpCode::op_neg: return Prim::neg;
+    case OpCode::op_abs: return Prim::abs;
+    case OpCode::op_min: return Prim::min;
+    case OpCode::op_max: return Prim::max;
+    case OpCode::op_sqrt: return Prim::sqrt;
+    case OpCode::op_floor: return Prim::floor;
+    case OpCode::op_ceil: return Prim::ceil;
+    case OpCode::op_round: return Prim::round;
+    case OpCode::op_fma: return Prim::fma;
+    case OpCode::op_eq: return Prim::eq;
+    case OpCode::op_ne: return Prim::ne;
+    case OpCode::op_lt: return Prim::lt;
+    case OpCode::op_le: return Prim::le;
+    case OpCode::op_and: return Prim::and_;
+    case OpCode::op_or: return Prim::or_;
+    case OpCode::op_xor: return Prim::xor_;
+    case OpCode::op_not: return Prim::not_;
+    case OpCode::op_select: return Prim::select;
+    default: return Prim::literal;
+  }
+}
+
+// A function's result is arithmetic whatever path made it: no path may leak the payload of an input NaN.
+Val canonical(Val v) { return v.un(Prim::canon); }
+
+}  // namespace
+
+Val expand(OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> args) {
+  if (const Prim prim = single(code); prim != Prim::literal) {
+    const auto id = [&](size_t i) { return i < args.size() ? args[i].id() : no_node; };
+    Builder& b = args[0].builder();
+    // abs of an unsigned integer is the integer.
+    if (prim == Prim::abs && ir::is_unsigned(args[0].type())) return args[0];
+    return {b, b.op(prim, id(0), id(1), id(2))};
+  }
+  switch (code) {
+    case OpCode::op_gt: return gt(args[0], args[1]);
+    case OpCode::op_ge: return ge(args[0], args[1]);
+    case OpCode::op_relu: return vmax(args[0], 0);
+    case OpCode::op_clamp: return vmin(vmax(args[0], args[1]), args[2]);
+    case OpCode::op_cast: return args[0].to(value_type(static_cast<DType>(attrs[0].i)));
+    case OpCode::op_rsqrt: return canonical(math::rsqrt(args[0]));
+    case OpCode::op_exp: return canonical(math::exp(args[0]));
+    case OpCode::op_log: return canonical(math::log(args[0]));
+    case OpCode::op_tanh: return canonical(math::tanh(args[0]));
+    case OpCode::op_erf: return canonical(math::erf(args[0]));
+    case OpCode::op_sigmoid: return canonical(math::sigmoid(args[0]));
+    case OpCode::op_pow: return canonical(math::pow(args[0], args[1]));
+    case OpCode::op_gelu: return canonical(attrs[0].s == "tanh" ? math::gelu_tanh(args[0]) : math::gelu_erf(args[0]));
+    case OpCode::op_silu: return canonical(math::silu(args[0]));
+    default: fail(Code::unimplemented, "op number ", static_cast<uint32_t>(code), " has no expansion");
+  }
+}
+
+uint32_t expansion_weight(OpCode code, DType type) {
+  const uint32_t wide = type == DType::f64 ? 2 : 1;  // f64 expansions are about twice as long
+  switch (code) {
+    case OpCode::op_exp: return 14 * wide;
+    case OpCode::op_log:
+    case OpCode::op_rsqrt: return 18 * wide;
+    case OpCode::op_tanh:
+    case OpCode::op_sigmoid:
+    case OpCode::op_silu:
+    case OpCode::op_erf: return 28 * wide;
+    case OpCode::op_gelu: return 50 * wide;
+    case OpCode::op_pow: return 60 * wide;
+    case OpCode::op_clamp: return 2;
+    default: return 1;
+  }
+}
+
+}  // namespace ingot::loop
