@@ -115,11 +115,13 @@ std::vector<uint8_t> levels(const Kernel& kernel);
 // on it: bytes from a cache or a fuzzer pass here first.
 void verify(const Kernel& kernel);
 
-// The canonical bytes: equal kernels have equal bytes, and `decode(encode(k)) == k`. decode() verifies.
+// The canonical bytes: equal kernels have equal bytes, and `decode(encode(k)) == k`. decode() verifies; whatever the
+// bytes, it throws invalid_argument or returns a kernel that encodes to them.
+inline constexpr uint16_t kernel_format = 1;
 std::vector<uint8_t> encode(const Kernel& kernel);
 Kernel decode(const uint8_t* bytes, size_t size);
 
-// The text form, for dumps and goldens.
+// The text form, for dumps and goldens; literals are exact, NaN payloads included.
 std::string to_text(const Kernel& kernel);
 
 }  // namespace ingot::loop
