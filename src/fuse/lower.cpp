@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <tuple>
 
 #include "base/error.h"
 #include "loop/expand.h"
@@ -69,11 +71,12 @@ class Lowering {
 
   // --- views
 
-  uint16_t add_view(loop::View view, ViewBinding binding) {
-    // An equal view with another binding is another view: tensors differ then, so the builder does not merge them.
-    const uint16_t id = builder_.add_view(std::move(view));
-    if (id == step_.views.size()) step_.views.push_back(std::move(binding));
-    return id;
+  // The view with this shape and binding, made once.
+  uint16_t view_of(loop::View view, ViewBinding binding) {
+    for (uint16_t i = 0; i < step_.views.size(); ++i)
+      if (same_binding(step_.views[i], binding) && builder_.view(i) == view) return i;
+    step_.views.push_back(std::move(binding));
+    return builder_.add_view(std::move(view));
   }
 
   std::vector<Affine> to_kernel_axes(std::span<const Affine> dims) const {
@@ -99,7 +102,9 @@ class Lowering {
       const uint32_t a = kernel_axis_[b.axis];
       if (axes >> a & 1) out.push_back({static_cast<uint8_t>(a), size_slot(b.lo), size_slot(b.hi)});
     }
-    std::stable_sort(out.begin(), out.end(), [](const loop::Box& x, const loop::Box& y) { return x.axis < y.axis; });
+    const auto key = [](const loop::Box& b) { return std::tuple(b.axis, b.lo, b.hi); };
+    std::sort(out.begin(), out.end(), [&](const loop::Box& x, const loop::Box& y) { return key(x) < key(y); });
+    out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
   }
 
@@ -123,13 +128,7 @@ class Lowering {
     } else {
       view.tensor = static_cast<uint16_t>(tensor - tensors_.begin());
     }
-    // Two maps of one tensor with equal axes and boxes are two views: strides are not part of a view, so the builder would take them
-    // for one.
-    for (uint16_t i = 0; i < step_.views.size(); ++i)
-      if (same_binding(step_.views[i], binding) && builder_.view(i) == view) return builder_.load(i);
-    const auto id = builder_.new_view(std::move(view));
-    step_.views.push_back(std::move(binding));
-    return builder_.load(id);
+    return builder_.load(view_of(std::move(view), std::move(binding)));
   }
 
   static bool same_binding(const ViewBinding& a, const ViewBinding& b) {
@@ -156,9 +155,8 @@ class Lowering {
     view.tensor = builder_.add_tensor();
     tensors_.push_back({ref, root.value});
     view.axes = axes_of(binding.dims);
-    const auto id = builder_.new_view(std::move(view));
     step_.views.push_back(std::move(binding));
-    builder_.store(id, node);
+    builder_.store(builder_.add_view(std::move(view)), node);
   }
 
   NodeId iota(const ir::Op& op, MapId map) {
@@ -167,11 +165,7 @@ class Lowering {
     binding.dims = to_kernel_axes(std::span(&maps_[map].dims[axis], 1));
     loop::View view{.kind = loop::ViewKind::iota, .storage = ir::DType::i64};
     view.axes = axes_of(binding.dims);
-    for (uint16_t i = 0; i < step_.views.size(); ++i)
-      if (same_binding(step_.views[i], binding) && builder_.view(i) == view) return builder_.load(i);
-    const auto id = builder_.new_view(std::move(view));
-    step_.views.push_back(std::move(binding));
-    return builder_.load(id);
+    return builder_.load(view_of(std::move(view), std::move(binding)));
   }
 
   // True inside the boxes that `inner` has and `outer` has not.
@@ -182,7 +176,7 @@ class Lowering {
     loop::View view{.kind = loop::ViewKind::inside, .storage = ir::DType::boolean};
     view.boxes = boxes_on(fresh, ~loop::AxisSet{0});
     for (const loop::Box& b : view.boxes) view.axes |= loop::AxisSet{1} << b.axis;
-    return builder_.load(add_view(std::move(view), {}));
+    return builder_.load(view_of(std::move(view), {}));
   }
 
   // --- nodes
