@@ -132,18 +132,23 @@ TEST_CASE("kernels built in another order have equal bytes") {
   CHECK(encode(build(true)) == encode(build(false)));
 }
 
-TEST_CASE("equal nodes, views and sets of boxes are made once") {
+TEST_CASE("equal nodes are made once") {
   Builder b(1, 0);
-  const uint16_t s = b.add_size_slot();
-  View v{.kind = ViewKind::load, .storage = DType::f32, .tensor = b.add_tensor(), .axes = 1, .boxes = {{0, s, 0}, {0, 0, s}}};
-  const uint16_t view = b.add_view(v);
-  std::swap(v.boxes[0], v.boxes[1]);
-  v.boxes.push_back(v.boxes[0]);
-  CHECK(b.add_view(v) == view);
-  const Val x{b, b.load(view)};
+  const Val x = samples::load(b, DType::f32, 1);
   CHECK((x + 1.0).id() == (x + 1.0).id());
   CHECK((x + 1.0).id() != (x - 1.0).id());
   CHECK((x + 0.0).id() != (x + -0.0).id());
+}
+
+TEST_CASE("the boxes of a view come in one order, each once") {
+  Builder b(2, 0);
+  const uint16_t s = b.add_size_slot();
+  const uint16_t view = b.add_view({.kind = ViewKind::load,
+                                    .storage = DType::f32,
+                                    .tensor = b.add_tensor(),
+                                    .axes = 3,
+                                    .boxes = {{1, s, 1}, {0, s, 0}, {0, 0, s}, {1, s, 1}}});
+  CHECK(b.view(view).boxes == std::vector<Box>{{0, 0, s}, {0, s, 0}, {1, s, 1}});
 }
 
 TEST_CASE("a kernel as deep as the limit is finished without recursion") {
