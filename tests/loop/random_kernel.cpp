@@ -51,7 +51,8 @@ RandomKernel random_kernel(uint32_t seed, const RandomOptions& options) {
   Val last = floats.back();
   if (options.cols > 0) last = last + (last * last).un(Prim::fold_sum);
   const auto put = [&](Val v) {
-    store(b, v.type(), rows | (b.node(v.id()).axes & ~rows ? all : 0), v);
+    const bool along_cols = b.node(v.id()).axes & ~rows || random() % 4 == 0;
+    store(b, v.type(), along_cols ? all : rows, v);
     made.values.push_back(v.id());
   };
   put(last);

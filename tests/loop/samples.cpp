@@ -92,6 +92,14 @@ Kernel column_sum() {
   return b.finish();
 }
 
+Kernel spread() {
+  Builder b(1, 1);
+  const Val most = load(b, DType::i32, 3).un(Prim::fold_max);
+  store(b, DType::i32, 3, most);
+  store(b, DType::i32, 1, most + 1);
+  return b.finish();
+}
+
 Kernel integers() {
   Builder b(2, 0);
   const Val x = load(b, DType::i8, 3), y = load(b, DType::u64, 2), p = load(b, DType::boolean, 1);
@@ -112,9 +120,16 @@ Kernel scalars() {
 }
 
 std::vector<Sample> all() {
-  return {{"axpy", axpy()},         {"softmax", softmax()},   {"layer_norm", layer_norm()},
-          {"concat_pad", concat_pad()}, {"matmul", matmul()},     {"dot", dot()},
-          {"column_sum", column_sum()}, {"integers", integers()}, {"scalars", scalars()}};
+  return {{"axpy", axpy()},
+          {"softmax", softmax()},
+          {"layer_norm", layer_norm()},
+          {"concat_pad", concat_pad()},
+          {"matmul", matmul()},
+          {"dot", dot()},
+          {"column_sum", column_sum()},
+          {"spread", spread()},
+          {"integers", integers()},
+          {"scalars", scalars()}};
 }
 
 }  // namespace ingot::loop::samples

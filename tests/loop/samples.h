@@ -15,7 +15,8 @@ Kernel layer_norm();  // over the last of two axes, with scale and bias
 Kernel concat_pad();  // concat(x, y) + pad(z): boxes, fill, inside, iota
 Kernel matmul();      // m n k with a bias
 Kernel dot();         // of two vectors: no row axis
-Kernel column_sum();  // both axes are loaded, the outer one is folded
+Kernel column_sum();  // mean of the columns of a bf16 matrix
+Kernel spread();      // a row's maximum stored all along the row, and once
 Kernel integers();    // every kind of literal and most integer primitives
 Kernel scalars();     // no axis at all
 

@@ -157,6 +157,15 @@ TEST_CASE("what has no lane axis is stored with the row") {
   CHECK(scalar.row_stores == std::vector<uint16_t>{0});
 }
 
+TEST_CASE("a row's value stored along the row is written by the sweep that knows it") {
+  const Kernel k = samples::spread();
+  const Schedule s = schedule(k);
+  CHECK(s.sweeps.size() == 2);
+  CHECK(s.sweeps[1].stores == std::vector<uint16_t>{0});
+  CHECK(s.sweeps[1].varying.empty());
+  CHECK(s.row_stores == std::vector<uint16_t>{1});
+}
+
 TEST_CASE("fold.dot puts the lanes on the last row axis") {
   const Kernel k = samples::matmul();
   const Schedule s = schedule(k);
