@@ -47,7 +47,8 @@ class Mutant:
 
 def sync():
     """Makes SRC equal to the working tree, touching only what differs, so that a rebuild is small."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], check=True, capture_output=True, text=True)
+    command = ["git", "ls-files", "-co", "--exclude-standard"]
+    listed = subprocess.run(command, check=True, capture_output=True, text=True)
     wanted = {path for path in listed.stdout.splitlines() if os.path.isfile(path)}
     for path in wanted:
         copy = os.path.join(SRC, path)
