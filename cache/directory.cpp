@@ -58,10 +58,10 @@ OpenedDirectory open_directory(const std::string& path, bool create) {
   if (!out.fd) {
     out.error = errno;
     struct stat info;
-    if (lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode)) {
-      out.reason = "is a symbolic link";
+    if (lstat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
+      out.reason = S_ISLNK(info.st_mode) ? "is a symbolic link" : "is not a directory";
     } else {
-      out.reason = out.error == ENOTDIR ? "is not a directory" : cat("cannot be opened: ", errno_text(out.error));
+      out.reason = cat("cannot be opened: ", errno_text(out.error));  // ENOTDIR too, of a parent
     }
     return out;
   }
