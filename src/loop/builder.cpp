@@ -1,17 +1,25 @@
 #include "loop/builder.h"
 
+#include <algorithm>
+#include <tuple>
+
 #include "base/error.h"
 #include "base/hash.h"
+#include "loop/rules.h"
 
 namespace ingot::loop {
 
 Builder::Builder(uint8_t rows, uint8_t cols) {
+  if (rows + cols > static_cast<int>(max_axes)) bug("more than ", max_axes, " axes");
   kernel_.rows = rows;
   kernel_.cols = cols;
   kernel_.sizes = static_cast<uint16_t>(rows + cols);
 }
 
 uint16_t Builder::add_view(View view) {
+  // Boxes are a set; one order of them, so that equal sets are equal views.
+  std::ranges::sort(view.boxes, {}, [](const Box& b) { return std::tuple(b.axis, b.lo, b.hi); });
+  view.boxes.erase(std::unique(view.boxes.begin(), view.boxes.end()), view.boxes.end());
   for (size_t i = 0; i < kernel_.views.size(); ++i)
     if (kernel_.views[i] == view) return static_cast<uint16_t>(i);
   kernel_.views.push_back(std::move(view));
@@ -19,7 +27,7 @@ uint16_t Builder::add_view(View view) {
 }
 
 size_t Builder::NodeHash::operator()(const Node& n) const noexcept {
-  const uint64_t words[] = {static_cast<uint64_t>(n.op) | static_cast<uint64_t>(n.type) << 8 | uint64_t{n.axes} << 16, n.imm,
+  const uint64_t words[] = {static_cast<uint64_t>(n.op) | static_cast<uint64_t>(n.type) << 8, n.imm,
                             n.arg[0] | uint64_t{n.arg[1]} << 32, n.arg[2]};
   return hash64(words, sizeof words);
 }
@@ -43,83 +51,47 @@ NodeId Builder::load(uint16_t view) {
   return intern({.op = Prim::load, .type = value_type(v.storage), .axes = v.axes, .imm = view});
 }
 
+namespace {
+void check_types(Prim prim, DType type, DType a, DType b = DType::invalid, DType c = DType::invalid) {
+  if (const char* fault = type_fault(prim, type, a, b, c))
+    bug(prim_info(prim)->name, ": ", fault, " (", ir::name(a), ", ", ir::name(b), ", ", ir::name(c), " -> ",
+        ir::name(type), ")");
+}
+}  // namespace
+
 NodeId Builder::op(Prim prim, NodeId a, NodeId b, NodeId c) {
   const PrimInfo* info = prim_info(prim);
   if (!info) bug("no such primitive");
-  Node n{.op = prim, .type = type(a), .arg = {a, b, c}};
+  Node n{.op = prim, .type = DType::invalid, .arg = {a, b, c}};
+  DType types[3] = {DType::invalid, DType::invalid, DType::invalid};
   for (size_t i = 0; i < 3; ++i) {
     if ((n.arg[i] != no_node) != (i < info->arity)) bug(info->name, " takes ", unsigned{info->arity}, " arguments");
-    if (n.arg[i] != no_node) n.axes |= node(n.arg[i]).axes;
+    if (n.arg[i] == no_node) continue;
+    if (n.arg[i] >= kernel_.nodes.size()) bug(info->name, ": no such argument");
+    types[i] = type(n.arg[i]);
+    n.axes |= node(n.arg[i]).axes;
   }
-  const auto same = [&](NodeId x, NodeId y) {
-    if (type(x) != type(y)) bug(info->name, " of ", ir::name(type(x)), " and ", ir::name(type(y)));
-  };
-  switch (prim) {
-    case Prim::select:
-    case Prim::rare:
-      if (type(a) != DType::boolean) bug(info->name, " needs a boolean condition");
-      same(b, c);
-      n.type = type(b);
-      break;
-    case Prim::scale2:
-      if (type(b) != DType::i32) bug("scale2 takes an i32 exponent");
-      break;
-    default:
-      if (info->arity > 1) same(a, b);
-      if (info->arity > 2) same(a, c);
-      if (info->cls == PrimClass::compare) n.type = DType::boolean;
-      if (is_fold(prim)) n.axes &= kernel_.row_set();
-  }
+  if (is_fold(prim)) n.axes &= kernel_.row_set();
+  n.type = prim == Prim::select || prim == Prim::rare ? types[1]
+           : info->cls == PrimClass::compare          ? DType::boolean
+                                                      : types[0];
+  check_types(n.op, n.type, types[0], types[1], types[2]);
   return intern(n);
 }
 
 NodeId Builder::convert(DType to, NodeId a) {
   if (type(a) == to) return a;
+  check_types(Prim::convert, to, type(a));
   return intern({.op = Prim::convert, .type = to, .axes = node(a).axes, .arg = {a, no_node, no_node}});
 }
 
 NodeId Builder::bitcast(DType to, NodeId a) {
   if (type(a) == to) return a;
-  if (ir::item_size(type(a)) != ir::item_size(to)) bug("bitcast of ", ir::name(type(a)), " to ", ir::name(to));
+  check_types(Prim::bitcast, to, type(a));
   return intern({.op = Prim::bitcast, .type = to, .axes = node(a).axes, .arg = {a, no_node, no_node}});
 }
 
 void Builder::store(uint16_t view, NodeId value) { kernel_.stores.push_back({view, value}); }
-
-namespace {
-
-bool is_move(Prim p) { return p == Prim::select || p == Prim::neg || p == Prim::abs || p == Prim::copysign; }
-
-// Whether the node can produce a NaN whose payload the hardware chose (NUMERICS.md: those become canonical).
-bool makes_nan(const Kernel& k, const Node& n) {
-  if (n.type != DType::f32 && n.type != DType::f64) return false;
-  switch (n.op) {
-    case Prim::literal:
-    case Prim::load:
-    case Prim::bitcast:
-    case Prim::canon: return false;
-    case Prim::convert: return ir::is_float(k.nodes[n.arg[0]].type);
-    default: return !is_move(n.op);
-  }
-}
-
-// Where the bits of a NaN can be seen: stores, bitcasts, the sign of copysign, and through moves from there. `rare`
-// counts as arithmetic: it only occurs inside functions, whose results are canonical.
-std::vector<bool> demanded(const Kernel& k) {
-  std::vector<bool> seen(k.nodes.size(), false);
-  for (const Store& s : k.stores) seen[s.value] = true;
-  for (size_t i = k.nodes.size(); i-- > 0;) {
-    const Node& n = k.nodes[i];
-    if (n.op == Prim::bitcast) seen[n.arg[0]] = true;
-    if (n.op == Prim::copysign) seen[n.arg[1]] = true;
-    if (!seen[i]) continue;
-    if (n.op == Prim::select) seen[n.arg[1]] = seen[n.arg[2]] = true;
-    if (n.op == Prim::neg || n.op == Prim::abs || n.op == Prim::copysign) seen[n.arg[0]] = true;
-  }
-  return seen;
-}
-
-}  // namespace
 
 Kernel Builder::finish() {
   const Kernel old = std::move(kernel_);
@@ -127,7 +99,8 @@ Kernel Builder::finish() {
   kernel_.nodes.clear();
   kernel_.stores.clear();
   known_.clear();
-  const std::vector<bool> seen = demanded(old);
+  // What no store needs must not decide where a canon goes.
+  const std::vector<bool> seen = nan_bits_seen(old, live_nodes(old));
 
   // Depth first from the stores, so that kernels built in another order come out the same. The stack is explicit:
   // expressions are deep and host threads small.
@@ -154,8 +127,7 @@ Kernel Builder::finish() {
         continue;
       }
       made[id] = intern(n);
-      if (seen[id] && makes_nan(old, n.op == Prim::convert ? old.nodes[id] : n))
-        made[id] = op(Prim::canon, made[id]);
+      if (seen[id] && makes_nan(old, old.nodes[id])) made[id] = op(Prim::canon, made[id]);
     }
     return made[root];
   };

@@ -39,7 +39,11 @@ inline constexpr NodeId no_node = std::numeric_limits<NodeId>::max();
 using AxisSet = uint32_t;
 inline constexpr size_t max_axes = 16;
 inline constexpr size_t max_views = 64;
-inline constexpr size_t max_nodes = 4096;  // a hard limit for hostile bytes; the planner stops far earlier
+// Hard limits for hostile bytes; the planner stops far earlier.
+inline constexpr size_t max_nodes = 4096;
+inline constexpr size_t max_sizes = 1024;
+inline constexpr size_t max_boxes = 64;  // of one view
+inline constexpr size_t max_levels = 32;
 
 // A view yields its elements only where lo <= index(axis) < hi; lo and hi are size slots (run-time values).
 struct Box {
@@ -51,8 +55,9 @@ struct Box {
 enum class ViewKind : uint8_t {
   load = 1,    // reads a tensor; outside its boxes yields `fill` and reads nothing
   store = 2,   // writes a tensor; boxes are not allowed
-  iota = 3,    // no memory: the value is base + sum(stride[a] * index(a)), type i64; base and strides come at launch
-  inside = 4,  // no memory: boolean, true inside all boxes
+  iota = 3,    // no memory: the value is base + sum(stride[a] * index(a)), type i64; base and strides come at launch;
+               // no boxes
+  inside = 4,  // no memory: boolean, true inside all boxes; varies along the axes of its boxes and no other
 };
 
 // A view's base and its stride per axis are filled in at launch: transpose, slice, step, reverse and broadcast are
@@ -62,8 +67,8 @@ struct View {
   DType storage = DType::invalid;  // of memory; i64 for iota, boolean for inside
   uint16_t tensor = 0;             // which tensor argument (load, store); 0 for the memoryless kinds
   AxisSet axes = 0;
-  std::vector<Box> boxes;  // ordered by axis; several boxes of one axis intersect
-  uint64_t fill = 0;       // bits of the storage type, zero-extended
+  std::vector<Box> boxes;  // on axes of the view, ascending by (axis, lo, hi); several boxes of one axis intersect
+  uint64_t fill = 0;       // bits of the storage type, zero-extended; 0 without boxes
   friend bool operator==(const View&, const View&) = default;
 };
 
@@ -110,11 +115,13 @@ std::vector<uint8_t> levels(const Kernel& kernel);
 // on it: bytes from a cache or a fuzzer pass here first.
 void verify(const Kernel& kernel);
 
-// The canonical bytes: equal kernels have equal bytes, and `decode(encode(k)) == k`. decode() verifies.
+// The canonical bytes: equal kernels have equal bytes, and `decode(encode(k)) == k`. decode() verifies; whatever the
+// bytes, it throws invalid_argument or returns a kernel that encodes to them.
+inline constexpr uint16_t kernel_format = 1;
 std::vector<uint8_t> encode(const Kernel& kernel);
 Kernel decode(const uint8_t* bytes, size_t size);
 
-// The text form, for dumps and goldens.
+// The text form, for dumps and goldens; literals are exact, NaN payloads included.
 std::string to_text(const Kernel& kernel);
 
 }  // namespace ingot::loop

@@ -1,14 +1,24 @@
 #include <algorithm>
+#include <string_view>
 
 #include "loop/kernel.h"
 
 namespace ingot::loop {
 
 namespace {
+// The names of the text form are those of prims.def less the underscore that keeps `and_` off C++'s keywords, and with
+// a dot for the one in `fold_sum`.
 struct Table {
+  char names[256][16] = {};
   PrimInfo rows[256] = {};
+
+  constexpr void row(uint8_t number, std::string_view name, uint8_t arity, PrimClass cls) {
+    if (name.back() == '_') name.remove_suffix(1);
+    for (size_t i = 0; i < name.size(); ++i) names[number][i] = name[i] == '_' ? '.' : name[i];
+    rows[number] = {names[number], arity, cls};
+  }
   constexpr Table() {
-#define PRIM(name, number, arity, cls) rows[number] = {#name, arity, PrimClass::cls};
+#define PRIM(name, number, arity, cls) row(number, #name, arity, PrimClass::cls);
 #include "loop/prims.def"
 #undef PRIM
   }

@@ -1,0 +1,32 @@
+// The rules that builder and verifier share, so that each exists once: which types a primitive takes, and where a NaN
+// has to be made canonical.
+#pragma once
+
+#include "loop/kernel.h"
+
+namespace ingot::loop {
+
+// boolean, the integers, f32 and f64: the types a node may have.
+bool is_value_type(DType t) noexcept;
+
+// All ones in the low bits that a value of this type occupies.
+uint64_t bits_mask(DType t) noexcept;
+
+// Whether `bits` is a value of this type, zero-extended: boolean is 0 or 1.
+bool fits(DType t, uint64_t bits) noexcept;
+
+// nullptr if a node of this primitive and type may have arguments of types a, b, c (DType::invalid where there is no
+// argument); else what is wrong with it. Leaves are not looked at.
+const char* type_fault(Prim op, DType type, DType a, DType b, DType c) noexcept;
+
+// Whether the node can produce a NaN whose bits the hardware chose.
+bool makes_nan(const Kernel& kernel, const Node& node) noexcept;
+
+// Per node: whether the bits of a NaN it yields can be seen (stored, bitcast, or as copysign's sign, directly or moved
+// there). Nodes not marked in `live` see nothing. A node that makes_nan() and is seen needs a `canon` right behind it.
+std::vector<bool> nan_bits_seen(const Kernel& kernel, const std::vector<bool>& live);
+
+// Per node: whether a store depends on it.
+std::vector<bool> live_nodes(const Kernel& kernel);
+
+}  // namespace ingot::loop
