@@ -1,0 +1,139 @@
+#include "jit/strip/fold.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "jit/frame.h"
+
+namespace ingot::jit {
+
+using loop::DType;
+using loop::Prim;
+
+namespace {
+
+// Calls f with a value of the C++ type that a node of this type has; booleans are bytes.
+template <class F>
+auto with_type(DType type, F f) {
+  switch (type) {
+    case DType::i8: return f(int8_t{});
+    case DType::i16: return f(int16_t{});
+    case DType::i32: return f(int32_t{});
+    case DType::i64: return f(int64_t{});
+    case DType::u16: return f(uint16_t{});
+    case DType::u32: return f(uint32_t{});
+    case DType::u64: return f(uint64_t{});
+    case DType::f32: return f(float{});
+    case DType::f64: return f(double{});
+    default: return f(uint8_t{});
+  }
+}
+
+template <class T>
+T identity(Prim fold, bool boolean) {
+  using L = std::numeric_limits<T>;
+  switch (fold) {
+    case Prim::fold_prod: return T{1};
+    case Prim::fold_min: return boolean ? T{1} : L::has_infinity ? L::infinity() : L::max();
+    case Prim::fold_max: return boolean ? T{0} : L::has_infinity ? -L::infinity() : L::lowest();
+    default: return std::is_floating_point_v<T> ? static_cast<T>(-0.0) : T{0};
+  }
+}
+
+template <class T>
+T join(Prim fold, T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    switch (fold) {
+      case Prim::fold_prod: return a * b;
+      case Prim::fold_min:
+      case Prim::fold_max:
+        if (a != a) return a;
+        if (b != b) return b;
+        // Equal values differ at most as zeros: max takes +0, min -0.
+        if (a == b) return std::signbit(a) == (fold == Prim::fold_min) ? a : b;
+        return (a < b) == (fold == Prim::fold_min) ? a : b;
+      default: return a + b;
+    }
+  } else {
+    using U = std::conditional_t<(sizeof(T) < 4), uint32_t, std::make_unsigned_t<T>>;  // wraps without promotion to int
+    switch (fold) {
+      case Prim::fold_prod: return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
+      case Prim::fold_min: return a < b ? a : b;
+      case Prim::fold_max: return a < b ? b : a;
+      default: return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
+    }
+  }
+}
+
+template <class T>
+struct Block {
+  T item[8];
+};
+template <class T>
+Block<T> read(const char* p) {
+  Block<T> b;
+  std::memcpy(&b, p, sizeof b);
+  return b;
+}
+template <class T>
+Block<T> join(Prim fold, const Block<T>& lower, const Block<T>& upper) {
+  Block<T> r;
+  for (int j = 0; j < 8; ++j) r.item[j] = join(fold, lower.item[j], upper.item[j]);
+  return r;
+}
+
+}  // namespace
+
+bool is_ordered(Prim fold, DType type) {
+  return (fold == Prim::fold_sum || fold == Prim::fold_prod) && (type == DType::f32 || type == DType::f64);
+}
+
+void fold_init(Prim fold, DType type, char* acc, int64_t items) {
+  with_type(type, [&](auto t) {
+    using T = decltype(t);
+    const T id = identity<T>(fold, type == DType::boolean);
+    for (int64_t i = 0; i < items; ++i) std::memcpy(acc + i * int64_t{sizeof id}, &id, sizeof id);
+  });
+}
+
+unsigned tree_levels(int64_t n) { return static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n) / 1024)) + 1; }
+
+unsigned tree_push(Prim fold, DType type, char* stack, unsigned depth, int64_t block, const char* acc) {
+  return with_type(type, [&](auto t) {
+    using T = decltype(t);
+    Block<T> a = read<T>(acc);
+    for (; block & 1; block >>= 1) {
+      --depth;
+      a = join(fold, read<T>(stack + depth * acc_bytes), a);
+    }
+    std::memcpy(stack + depth * acc_bytes, &a, sizeof a);
+    return depth + 1;
+  });
+}
+
+void tree_close(Prim fold, DType type, char* stack, unsigned depth) {
+  with_type(type, [&](auto t) {
+    using T = decltype(t);
+    Block<T> a = read<T>(stack + --depth * acc_bytes);
+    while (depth > 0) a = join(fold, read<T>(stack + --depth * acc_bytes), a);
+    std::memcpy(stack, &a, sizeof a);
+  });
+}
+
+uint64_t fold_finish(Prim fold, DType type, const char* acc, int64_t n) {
+  return with_type(type, [&](auto t) -> uint64_t {
+    using T = decltype(t);
+    if (n == 0 && fold == Prim::fold_sum) return 0;
+    const Block<T> a = read<T>(acc);
+    const auto add = [&](int i, int j) { return join(fold, a.item[i], a.item[j]); };
+    const T result = join(fold, join(fold, add(0, 4), add(2, 6)), join(fold, add(1, 5), add(3, 7)));
+    uint64_t bits = 0;
+    std::memcpy(&bits, &result, sizeof result);
+    return bits;
+  });
+}
+
+}  // namespace ingot::jit

@@ -1,0 +1,29 @@
+// The driver's half of a fold: what an accumulator block starts from, how blocks join, and the result (NUMERICS.md,
+// "Sum and product"). A block is eight items a_0..a_7 of the fold's type at acc (Frame::acc).
+#pragma once
+
+#include <cstdint>
+
+#include "loop/kernel.h"
+
+namespace ingot::jit {
+
+// Float sums and products are ordered: their blocks join by a tree. The other folds give the same for any order.
+bool is_ordered(loop::Prim fold, loop::DType type);
+
+// The identity: sum -0.0 (integers 0), prod 1, min and max the type's largest and smallest (floats: infinities).
+void fold_init(loop::Prim fold, loop::DType type, char* acc, int64_t items);
+
+// Levels that the stack of a fold over n elements can reach; each is acc_bytes.
+unsigned tree_levels(int64_t n);
+
+// Adds block number `block` (0, 1, ...) to the stack at `stack`, which holds the sums of aligned runs of blocks, the
+// longest first. Returns how many it holds afterwards.
+unsigned tree_push(loop::Prim fold, loop::DType type, char* stack, unsigned depth, int64_t block, const char* acc);
+// Joins what the stack holds (at least one) into its first entry.
+void tree_close(loop::Prim fold, loop::DType type, char* stack, unsigned depth);
+
+// The fold's value from the one block left, as bits, zero-extended. `n` elements were folded: none give +0 for a sum.
+uint64_t fold_finish(loop::Prim fold, loop::DType type, const char* acc, int64_t n);
+
+}  // namespace ingot::jit

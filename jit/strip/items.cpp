@@ -1,0 +1,204 @@
+#include "jit/strip/items.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace ingot::jit {
+
+using loop::ViewKind;
+
+namespace {
+
+template <class T>
+T get(const char* p) {
+  T v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+template <class T>
+void put(char* p, T v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+// Calls f with a value of the unsigned type of that size.
+template <class F>
+void with_size(unsigned size, F f) {
+  switch (size) {
+    case 1: f(uint8_t{}); break;
+    case 2: f(uint16_t{}); break;
+    case 4: f(uint32_t{}); break;
+    default: f(uint64_t{}); break;
+  }
+}
+
+template <class T>
+void fill_items(char* dst, uint64_t bits, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) put(dst + i * int64_t{sizeof(T)}, static_cast<T>(bits));
+}
+
+template <class T>
+void gather_items(char* dst, const char* src, int64_t stride, int64_t n) {
+  if (stride == int64_t{sizeof(T)}) {
+    std::memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
+  if (stride == 0) {
+    fill_items<T>(dst, get<T>(src), n);
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) put(dst + i * int64_t{sizeof(T)}, get<T>(moved(src, i * stride)));
+}
+
+template <class T>
+void scatter_items(char* dst, int64_t stride, const char* src, int64_t n) {
+  if (stride == int64_t{sizeof(T)}) {
+    std::memcpy(dst, src, static_cast<size_t>(n) * sizeof(T));
+    return;
+  }
+  for (int64_t i = 0; i < n; ++i) put(moved(dst, i * stride), get<T>(src + i * int64_t{sizeof(T)}));
+}
+
+// Cuts the range into runs along the innermost axis, and those at the view's cuts: f(offset of the run's first item in
+// bytes or increments, items, whether they exist).
+template <class F>
+void for_runs(const Geometry& g, const ViewPlan& v, const AxisRun& axes, int64_t at, int64_t n, F f) {
+  if (n <= 0) return;
+  const int64_t* extent = g.extent + axes.axis;
+  const int64_t* stride = v.stride + axes.axis;
+  const Cut* cuts = g.cuts.data() + axes.first_cut;
+  const unsigned inner = axes.count - 1;
+  int64_t index[loop::max_axes];
+  int64_t offset = 0;
+  for (unsigned a = axes.count; a-- > 0;) {
+    index[a] = a ? at % extent[a] : at;
+    at = a ? at / extent[a] : 0;
+    offset += index[a] * stride[a];
+  }
+  const bool cut = axes.cut_count != 0;
+  for (;;) {
+    const int64_t j = index[inner];
+    const int64_t run = std::min(n, extent[inner] - j);
+    if (!cut) {
+      f(offset, run, true);
+    } else {
+      int64_t lo = j, hi = j + run;
+      for (unsigned c = 0; c < axes.cut_count; ++c) {
+        const unsigned a = cuts[c].axis - axes.axis;
+        if (a == inner) {
+          lo = std::max(lo, cuts[c].lo);
+          hi = std::min(hi, cuts[c].hi);
+        } else if (index[a] < cuts[c].lo || index[a] >= cuts[c].hi) {
+          hi = lo;
+        }
+      }
+      if (lo >= hi) {
+        f(offset, run, false);
+      } else {
+        if (lo > j) f(offset, lo - j, false);
+        f(offset + (lo - j) * stride[inner], hi - lo, true);
+        if (hi < j + run) f(offset, j + run - hi, false);
+      }
+    }
+    n -= run;
+    if (n == 0) return;
+    // The run ended at the innermost axis's end: carry.
+    offset -= j * stride[inner];
+    index[inner] = 0;
+    for (unsigned a = inner; a-- > 0;) {
+      ++index[a];
+      offset += stride[a];
+      if (index[a] < extent[a] || a == 0) break;
+      offset -= index[a] * stride[a];
+      index[a] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+void gather(char* dst, const char* src, int64_t stride, int64_t n, unsigned size) {
+  with_size(size, [&](auto t) { gather_items<decltype(t)>(dst, src, stride, n); });
+}
+
+void scatter(char* dst, int64_t stride, const char* src, int64_t n, unsigned size) {
+  with_size(size, [&](auto t) { scatter_items<decltype(t)>(dst, stride, src, n); });
+}
+
+void fill(char* dst, uint64_t bits, int64_t n, unsigned size) {
+  with_size(size, [&](auto t) { fill_items<decltype(t)>(dst, bits, n); });
+}
+
+uint64_t load_bits(const char* p, unsigned size) {
+  uint64_t bits = 0;
+  with_size(size, [&](auto t) { bits = get<decltype(t)>(p); });
+  return bits;
+}
+
+void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int64_t rows, int64_t n, unsigned size) {
+  with_size(size, [&](auto t) {
+    using T = decltype(t);
+    constexpr int64_t item = sizeof(T);
+    constexpr int64_t block = 4;  // a square of items is read by rows and written by columns in registers
+    int64_t r = 0;
+    for (; r + block <= rows; r += block) {
+      int64_t i = 0;
+      for (; i + block <= n; i += block) {
+        T square[block][block];
+        for (int64_t x = 0; x < block; ++x) std::memcpy(square[x], moved(src, r * item + (i + x) * stride), sizeof square[x]);
+        for (int64_t y = 0; y < block; ++y) {
+          const T column[block] = {square[0][y], square[1][y], square[2][y], square[3][y]};
+          std::memcpy(dst + (r + y) * pitch + i * item, column, sizeof column);
+        }
+      }
+      for (; i < n; ++i)
+        for (int64_t y = 0; y < block; ++y)
+          put(dst + (r + y) * pitch + i * item, get<T>(moved(src, (r + y) * item + i * stride)));
+    }
+    for (; r < rows; ++r) gather_items<T>(dst + r * pitch, moved(src, r * item), stride, n);
+  });
+}
+
+void stage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, const char* base, int64_t value, int64_t at, int64_t n,
+           char* dst) {
+  if (v.kind == ViewKind::iota) {
+    const int64_t step = v.stride[axes.axis + axes.count - 1];
+    for_runs(g, v, axes, at, n, [&](int64_t offset, int64_t run, bool) {
+      const uint64_t first = static_cast<uint64_t>(value) + static_cast<uint64_t>(offset);
+      for (int64_t i = 0; i < run; ++i) put(dst + i * 8, first + static_cast<uint64_t>(i) * static_cast<uint64_t>(step));
+      dst += run * 8;
+    });
+    return;
+  }
+  if (v.kind == ViewKind::inside) {
+    for_runs(g, v, axes, at, n, [&](int64_t, int64_t run, bool in) {
+      std::memset(dst, in, static_cast<size_t>(run));
+      dst += run;
+    });
+    return;
+  }
+  const int64_t step = v.stride[axes.axis + axes.count - 1];
+  with_size(v.size, [&](auto t) {
+    using T = decltype(t);
+    for_runs(g, v, axes, at, n, [&](int64_t offset, int64_t run, bool in) {
+      if (in) {
+        gather_items<T>(dst, moved(base, offset), step, run);
+      } else {
+        fill_items<T>(dst, v.fill, run);
+      }
+      dst += run * int64_t{sizeof(T)};
+    });
+  });
+}
+
+void unstage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, char* base, int64_t at, int64_t n, const char* src) {
+  const int64_t step = v.stride[axes.axis + axes.count - 1];
+  with_size(v.size, [&](auto t) {
+    using T = decltype(t);
+    for_runs(g, v, axes, at, n, [&](int64_t offset, int64_t run, bool) {
+      scatter_items<T>(moved(base, offset), step, src, run);
+      src += run * int64_t{sizeof(T)};
+    });
+  });
+}
+
+}  // namespace ingot::jit
