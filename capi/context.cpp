@@ -1,0 +1,152 @@
+#include <optional>
+
+#include "capi/handles.h"
+#include "engine/kernels.h"
+
+using namespace ingot;
+
+namespace {
+
+// Owns a callback's `user`: destroy is called with the last copy, exactly once.
+std::shared_ptr<void> owned(void* user, ingot_destroy destroy) {
+  return {user, [destroy](void* p) {
+            if (destroy) destroy(p);
+          }};
+}
+
+struct HostParallel final : runtime::Parallel {
+  ingot_parallel_for call;
+  std::shared_ptr<void> user;
+  uint32_t tasks_at_once;
+  uint32_t width() const noexcept override { return tasks_at_once; }
+  void run(uint32_t tasks, Task fn, void* context) override { call(user.get(), tasks, fn, context); }
+};
+
+// The callback hands over the entry's bytes during the call.
+void take_entry(void* out, const void* bytes, size_t size) {
+  try {
+    const auto* p = static_cast<const uint8_t*>(bytes);
+    static_cast<std::optional<cache::Blob>*>(out)->emplace(p, p + size);
+  } catch (...) {
+    // No memory for the entry: a miss.
+  }
+}
+
+cache::HostCallbacks host_cache(const ingot_context_options& o, std::shared_ptr<void> user) {
+  cache::HostCallbacks calls;
+  if (o.cache_get)
+    calls.get = [get = o.cache_get, user](std::string_view key) {
+      std::optional<cache::Blob> found;
+      if (!get(user.get(), key.data(), key.size(), take_entry, &found)) found.reset();
+      return found;
+    };
+  if (o.cache_put)
+    calls.put = [put = o.cache_put, user](std::string_view key, std::span<const uint8_t> value) {
+      put(user.get(), key.data(), key.size(), value.data(), value.size());
+    };
+  return calls;
+}
+
+engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<void> log_user, std::shared_ptr<void> cache_user,
+                               std::shared_ptr<void> parallel_user) {
+  engine::ContextOptions out;
+  out.disk_cache = o.no_disk_cache == 0;
+  if (o.cache_dir) out.cache_dir = o.cache_dir;
+  if (o.disk_cache_bytes) out.disk_limit_bytes = o.disk_cache_bytes;
+  if (o.memory_cache_bytes) out.memory.bytes = o.memory_cache_bytes;
+  if (o.memory_cache_entries) out.memory.entries = o.memory_cache_entries;
+  if (o.module_dir) {
+    if (o.module_dir[0] != '/') fail(Code::invalid_argument, "module_dir ", o.module_dir, " is not absolute");
+    out.module_dir = o.module_dir;
+  }
+  out.threads = o.num_threads;
+  out.no_threads = o.no_threads != 0;
+  out.ignore_environment = o.ignore_environment != 0;
+  if (o.log_level < 0 || o.log_level > INGOT_LOG_ERROR) fail(Code::invalid_argument, "log_level ", o.log_level);
+  if (o.log) {
+    const auto least = o.log_level ? static_cast<LogLevel>(o.log_level) : LogLevel::warning;
+    out.log = Log([sink = o.log, user = std::move(log_user)](LogLevel level, std::string_view line) {
+      sink(user.get(), static_cast<ingot_log_level>(level), line.data(), line.size());
+    }, least);
+  }
+  if (o.cache_get || o.cache_put) {
+    if (o.trust_host_cache != 1)
+      fail(Code::invalid_argument, "cache callbacks need trust_host_cache = 1: what they return is executed (SECURITY.md)");
+    out.host_cache = host_cache(o, std::move(cache_user));
+  }
+  if (o.parallel_for) {
+    auto parallel = std::make_shared<HostParallel>();
+    parallel->call = o.parallel_for;
+    parallel->user = std::move(parallel_user);
+    parallel->tasks_at_once = o.parallel_width ? o.parallel_width : o.num_threads ? o.num_threads : runtime::available_cpus();
+    out.parallel = std::move(parallel);
+  }
+  return out;
+}
+
+}  // namespace
+
+extern "C" {
+
+void ingot_version(int32_t* major, int32_t* minor, int32_t* patch) {
+  if (major) *major = INGOT_VERSION_MAJOR;
+  if (minor) *minor = INGOT_VERSION_MINOR;
+  if (patch) *patch = INGOT_VERSION_PATCH;
+}
+
+ingot_status* ingot_context_create(const ingot_context_options* options, ingot_context** context) {
+  return capi::guarded([&] {
+    const ingot_context_options o = capi::options(options);
+    // From here on the destroy callbacks are owed, whatever fails.
+    auto log_user = owned(o.log_user, o.log_destroy);
+    auto cache_user = owned(o.cache_user, o.cache_destroy);
+    auto parallel_user = owned(o.parallel_user, o.parallel_destroy);
+    auto& out = capi::need(context, "context");
+    auto handle = std::make_unique<ingot_context>();
+    handle->context = engine::Context::create(convert(o, std::move(log_user), std::move(cache_user), std::move(parallel_user)));
+    out = handle.release();
+  });
+}
+
+void ingot_context_retain(ingot_context* context) {
+  if (context) context->retain();
+}
+
+void ingot_context_release(ingot_context* context) {
+  if (context && context->release()) delete context;
+}
+
+ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* stats) {
+  return capi::guarded([&] {
+    engine::Context& c = *capi::need(context, "context").context;
+    capi::need(stats, "stats");
+    if (stats->struct_size < sizeof(size_t)) fail(Code::invalid_argument, "stats->struct_size is ", stats->struct_size);
+    const engine::Counters& n = c.counters();
+    const cache::MemoryStats memory = c.kernels().memory_stats();
+    ingot_stats out{};
+    out.struct_size = stats->struct_size;
+    out.graphs = n.graphs.load();
+    out.kernels = n.kernels.load();
+    out.compiles = n.compiles.load();
+    out.compile_ns = n.compile_ns.load();
+    out.memory_hits = n.memory_hits.load();
+    out.disk_hits = n.disk_hits.load();
+    out.misses = n.misses.load();
+    out.interpreted = n.interpreted.load();
+    out.runs = n.runs.load();
+    out.launches = n.launches.load();
+    out.bytes_read = n.bytes_read.load();
+    out.bytes_written = n.bytes_written.load();
+    out.memory_cache_bytes = memory.bytes;
+    out.memory_cache_entries = memory.entries;
+    out.evictions = memory.evictions;
+    out.compiler_loaded = c.kernels().compiler_loaded();
+    std::memcpy(stats, &out, std::min(stats->struct_size, sizeof out));
+  });
+}
+
+ingot_status* ingot_context_trim(ingot_context* context, uint64_t bytes) {
+  return capi::guarded([&] { capi::need(context, "context").context->kernels().trim(bytes); });
+}
+
+}  // extern "C"

@@ -1,0 +1,80 @@
+#include <cstring>
+
+#include "capi/handles.h"
+
+namespace ingot::capi {
+
+namespace {
+// Statuses that can be returned when no memory is left, or where nothing may be allocated.
+ingot_status* fixed(Code code) noexcept {
+  static ingot_status out_of_memory{Code::out_of_memory, {}};
+  static ingot_status out_of_range{Code::out_of_range, {}};
+  static ingot_status cancelled{Code::cancelled, {}};
+  static ingot_status not_ready{Code::not_ready, {}};
+  switch (code) {
+    case Code::out_of_memory: return &out_of_memory;
+    case Code::out_of_range: return &out_of_range;
+    case Code::cancelled: return &cancelled;
+    case Code::not_ready: return &not_ready;
+    default: return nullptr;
+  }
+}
+
+const char* fixed_message(Code code) noexcept {
+  switch (code) {
+    case Code::out_of_memory: return "out of memory";
+    case Code::out_of_range: return "an index is out of range";
+    case Code::cancelled: return "the run was cancelled";
+    case Code::not_ready: return "not ready";
+    default: return "";
+  }
+}
+}  // namespace
+
+ingot_status* make_status(Code code, std::string_view message) noexcept {
+  if (ingot_status* s = fixed(code)) return s;
+  try {
+    auto s = std::make_unique<ingot_status>();
+    s->code = code;
+    s->message = message;
+    return s.release();
+  } catch (...) {
+    return fixed(Code::out_of_memory);
+  }
+}
+
+std::string_view text(const char* p, size_t length, const char* name) {
+  if (!p) {
+    if (length != 0 && length != INGOT_NUL) fail(Code::invalid_argument, name, " is NULL but its length is ", length);
+    return {};
+  }
+  return {p, length == INGOT_NUL ? std::strlen(p) : length};
+}
+
+}  // namespace ingot::capi
+
+using namespace ingot;
+
+extern "C" {
+
+ingot_code ingot_status_code(const ingot_status* status) { return status ? static_cast<ingot_code>(status->code) : INGOT_OK; }
+
+void ingot_status_message(const ingot_status* status, const char** text, size_t* length) {
+  const char* p = "";
+  if (status) p = capi::fixed(status->code) == status ? capi::fixed_message(status->code) : status->message.c_str();
+  if (text) *text = p;
+  if (length) *length = std::strlen(p);
+}
+
+void ingot_status_release(ingot_status* status) {
+  if (status && capi::fixed(status->code) != status) delete status;
+}
+
+void ingot_buffer_data(const ingot_buffer* buffer, const char** data, size_t* size) {
+  if (data) *data = buffer ? buffer->bytes.c_str() : "";
+  if (size) *size = buffer ? buffer->bytes.size() : 0;
+}
+
+void ingot_buffer_release(ingot_buffer* buffer) { delete buffer; }
+
+}  // extern "C"
