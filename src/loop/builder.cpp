@@ -36,13 +36,9 @@ NodeId Builder::intern(const Node& node) {
   return at->second;
 }
 
-NodeId Builder::literal(DType type, uint64_t bits) {
-  return intern({.op = Prim::literal, .type = type, .imm = bits});
-}
+NodeId Builder::literal(DType type, uint64_t bits) { return intern({.op = Prim::literal, .type = type, .imm = bits}); }
 
-NodeId Builder::size(uint16_t slot) {
-  return intern({.op = Prim::size, .type = DType::i64, .imm = slot});
-}
+NodeId Builder::size(uint16_t slot) { return intern({.op = Prim::size, .type = DType::i64, .imm = slot}); }
 
 NodeId Builder::load(uint16_t view) {
   const View& v = kernel_.views[view];

@@ -10,7 +10,8 @@
 namespace ingot::loop {
 
 // Expands one elementwise or function op. `args` have the op's operand types (f32 where the dtype is narrower); `attrs`
-// are in the row's order. The result's type is that of the op's result. Throws unimplemented for an op without expansion.
+// are in the row's order. The result's type is that of the op's result. Throws unimplemented for an op without
+// expansion.
 Val expand(ir::OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> args);
 
 // About how many primitives expand() makes, for the planner: 1 for an add, tens for a function.

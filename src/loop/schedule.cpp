@@ -28,7 +28,8 @@ uint32_t weight(Prim op) {
 
 class Scheduler {
  public:
-  explicit Scheduler(const Kernel& k) : k_(k), level_(levels(k)), computed_in_(k.nodes.size(), none) {}
+  explicit Scheduler(const Kernel& k)
+      : k_(k), level_(levels(k)), computed_in_(k.nodes.size(), none), held_from_(k.nodes.size(), none) {}
 
   Schedule run() {
     s_.fold_slot.assign(k_.nodes.size(), -1);
@@ -74,13 +75,13 @@ class Scheduler {
   void sweep(uint8_t l) {
     Sweep& sw = s_.sweeps[l];
     in_sweep_.assign(k_.nodes.size(), false);
+    read_.assign(k_.nodes.size(), false);
     for (const NodeId f : sw.folds)
       for (const NodeId a : k_.nodes[f].arg)
         if (a != no_node) need(a, l);
     for (const uint16_t st : sw.stores) need(k_.stores[st].value, l);
 
     for (NodeId i = 0; i < k_.nodes.size(); ++i) {
-      // A held value is read, whatever needed it before it was held.
       if (!in_sweep_[i]) continue;
       const Node& n = k_.nodes[i];
       if (!varies(i)) {
@@ -114,6 +115,7 @@ class Scheduler {
         }
         if (computed_in_[n] < l && dear(n, l)) {
           s_.holds.push_back({n, computed_in_[n]});
+          held_from_[n] = computed_in_[n];
           read(n, l);
           continue;
         }
@@ -124,15 +126,12 @@ class Scheduler {
     }
   }
 
-  const Hold* held(NodeId n, uint8_t l) const {
-    for (const Hold& h : s_.holds)
-      if (h.node == n && h.level < l) return &h;
-    return nullptr;
-  }
+  bool held(NodeId n, uint8_t l) const { return held_from_[n] < l; }
 
   void read(NodeId n, uint8_t l) {
-    auto& reads = reads_[l];
-    if (std::ranges::find(reads, n) == reads.end()) reads.push_back(n);
+    if (read_[n]) return;
+    read_[n] = true;
+    reads_[l].push_back(n);
   }
 
   // Whether computing n again from loads and held values costs more than a hold. Stops as soon as that is known.
@@ -177,7 +176,9 @@ class Scheduler {
   const Kernel& k_;
   const std::vector<uint8_t> level_;
   std::vector<uint8_t> computed_in_;  // the first sweep with the node among its varying ones, or `none`
-  std::vector<bool> in_sweep_;        // of the sweep being made
+  std::vector<uint8_t> held_from_;    // the sweep that fills its hold, or `none`
+  std::vector<bool> in_sweep_;        // of the sweep being made: computed in it
+  std::vector<bool> read_;            // of the sweep being made: read from a hold
   std::vector<NodeId> stack_;
   std::vector<NodeId> reads_[max_levels + 1];
   AxisSet lanes_ = 0;

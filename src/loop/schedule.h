@@ -32,16 +32,17 @@ struct Hold {
 // are computed once per call, as scalars. A node may stand in several sweeps: cheap ones are recomputed, held ones are
 // filled in one and read in the others.
 struct Sweep {
-  std::vector<NodeId> uniform;     // literals, sizes, loads and arithmetic without lanes, folds of earlier sweeps excluded
-  std::vector<NodeId> per_lane_invariant;  // lane mode row only: have the lane axis but no col: once per lane, before the k loop
-  std::vector<NodeId> varying;     // per lane (mode cols), per lane and k or per k (mode row)
-  std::vector<NodeId> folds;       // finished at the end of this sweep
-  std::vector<uint16_t> fills;     // indices into Schedule::holds written by this sweep
-  std::vector<uint16_t> reads;     // indices into Schedule::holds read by this sweep
-  std::vector<uint16_t> stores;    // indices into Kernel::stores with a lane axis, written by this sweep
-  std::vector<uint16_t> views;     // the load views that this sweep reads per lane (their strips must be presented)
+  std::vector<NodeId> uniform;  // literals, sizes, loads and arithmetic without lanes, folds of earlier sweeps excluded
+  std::vector<NodeId>
+      per_lane_invariant;        // lane mode row only: have the lane axis but no col: once per lane, before the k loop
+  std::vector<NodeId> varying;   // per lane (mode cols), per lane and k or per k (mode row)
+  std::vector<NodeId> folds;     // finished at the end of this sweep
+  std::vector<uint16_t> fills;   // indices into Schedule::holds written by this sweep
+  std::vector<uint16_t> reads;   // indices into Schedule::holds read by this sweep
+  std::vector<uint16_t> stores;  // indices into Kernel::stores with a lane axis, written by this sweep
+  std::vector<uint16_t> views;   // the load views that this sweep reads per lane (their strips must be presented)
   int64_t granule = plain_granule;
-  uint32_t weight = 0;             // summed cost of `varying`, in additions
+  uint32_t weight = 0;  // summed cost of `varying`, in additions
 };
 
 struct Schedule {
@@ -50,10 +51,12 @@ struct Schedule {
   // nothing is left to do per lane after the last fold; a pointwise kernel has exactly one.
   std::vector<Sweep> sweeps;
   std::vector<Hold> holds;
-  std::vector<NodeId> folds;        // every fold node in node order: index = fold slot of Frame::acc and Frame::value
-  std::vector<int32_t> fold_slot;   // per node: its index in `folds`, or -1
-  std::vector<int32_t> hold_slot;   // per node: its index in `holds`, or -1
-  // After the sweeps, once per row, for stores without a lane axis (results of full folds and arithmetic on them):
+  std::vector<NodeId> folds;       // every fold node in node order: index = fold slot of Frame::acc and Frame::value
+  std::vector<int32_t> fold_slot;  // per node: its index in `folds`, or -1
+  std::vector<int32_t> hold_slot;  // per node: its index in `holds`, or -1
+  // After the sweeps, once per row, for stores without a lane axis (results of full folds and arithmetic on them). A
+  // kernel without any axis is only this, beside one empty sweep. In mode row there is none of it: what has no lane
+  // axis there (no row axis at all) is stored by the last sweep, as its single lane.
   std::vector<NodeId> row_nodes;
   std::vector<uint16_t> row_stores;
 };

@@ -58,7 +58,8 @@ TEST_CASE("a kernel's stored bits do not depend on which NaN the hardware makes"
     for (NodeId i = 0; i < b.node_count(); ++i) plain.push_back(b.node(i));
     std::vector<uint64_t> inputs(max_views);
     for (uint64_t& x : inputs) {
-      const uint32_t special[] = {0x7FC00000, 0xFFC00001, 0x7F800000, 0xFF800000, 0x80000000, 0, 0x3F800000, 0x7FA00000};
+      const uint32_t special[] = {0x7FC00000, 0xFFC00001, 0x7F800000, 0xFF800000,
+                                  0x80000000, 0,          0x3F800000, 0x7FA00000};
       x = random() % 3 ? special[random() % 8] : static_cast<uint32_t>(random());
     }
     const auto loads = [&](uint64_t view) { return inputs[view]; };

@@ -27,6 +27,7 @@ TEST_CASE("the byte format is pinned") {
   const uint16_t s = b.add_size_slot();
   const Val x = samples::load(b, DType::f16, 3, {{1, s, 1}}, 0x3C00);
   samples::store(b, DType::f32, 1, x.un(Prim::fold_sum) * 2.0);
+  // clang-format off
   const std::vector<uint8_t> want = {
       1, 0,                                            // format
       1, 1, 2, 0, 3, 0,                                // rows, cols, tensors, sizes
@@ -45,6 +46,7 @@ TEST_CASE("the byte format is pinned") {
       1, 0,                                            // stores
       1, 0, 4, 0, 0, 0,                                // v1 %4
   };
+  // clang-format on
   CHECK(encode(b.finish()) == want);
 }
 

@@ -80,7 +80,8 @@ void arithmetic() {
     mpfr_set_d(b.v, static_cast<double>(y), MPFR_RNDN);
     mpfr_set_d(c.v, static_cast<double>(z), MPFR_RNDN);
     const auto got = [&](Prim p) {
-      return eval(p, dtype<T>, dtype<T>, std::bit_cast<Bits<T>>(x), std::bit_cast<Bits<T>>(y), std::bit_cast<Bits<T>>(z));
+      return eval(p, dtype<T>, dtype<T>, std::bit_cast<Bits<T>>(x), std::bit_cast<Bits<T>>(y),
+                  std::bit_cast<Bits<T>>(z));
     };
     CAPTURE(x);
     CAPTURE(y);
@@ -107,7 +108,8 @@ void scale2() {
   };
   constexpr int span = sizeof(T) == 4 ? 300 : 2200;
   for (int i = 0; i < 300000; ++i) check(sample<T>(random), static_cast<int32_t>(random() % (2 * span)) - span);
-  for (const int32_t n : {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(), -65536, 65536, -1, 0, 1})
+  for (const int32_t n :
+       {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(), -65536, 65536, -1, 0, 1})
     for (const T x : {T(0), T(-0.0), T(1), T(-1.5), std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::max(),
                       -std::numeric_limits<T>::infinity(), std::numeric_limits<T>::quiet_NaN()})
       check(x, n);

@@ -25,7 +25,8 @@ constexpr float inf = std::numeric_limits<float>::infinity();
 
 bool is_nan32(uint64_t bits) { return std::isnan(std::bit_cast<float>(static_cast<uint32_t>(bits))); }
 
-const DType int_types[] = {DType::i8, DType::i16, DType::i32, DType::i64, DType::u8, DType::u16, DType::u32, DType::u64};
+const DType int_types[] = {DType::i8, DType::i16, DType::i32, DType::i64,
+                           DType::u8, DType::u16, DType::u32, DType::u64};
 
 int width(DType t) { return static_cast<int>(8 * ir::item_size(t)); }
 Wide wide(DType t, uint64_t bits) {
@@ -198,7 +199,8 @@ TEST_CASE("moves keep every bit of a NaN, canon keeps none") {
     CHECK(eval(Prim::canon, DType::f32, DType::f32, x) == nan32);
   }
   CHECK(eval(Prim::canon, DType::f64, DType::f64, 0xFFF0000000000001) == nan64);
-  for (const uint64_t x : {f(1), f(-0.0f), f(inf), uint64_t{1}}) CHECK(eval(Prim::canon, DType::f32, DType::f32, x) == x);
+  for (const uint64_t x : {f(1), f(-0.0f), f(inf), uint64_t{1}})
+    CHECK(eval(Prim::canon, DType::f32, DType::f32, x) == x);
   CHECK(eval(Prim::canon, DType::f64, DType::f64, d(-0.0)) == d(-0.0));
   // rare: (cond, fast, slow)
   CHECK(eval(Prim::rare, DType::f32, DType::f32, 0, 7, 8) == 7);
@@ -224,10 +226,17 @@ TEST_CASE("arithmetic of IEEE 754's special values") {
 TEST_CASE("rounding to integers") {
   const struct {
     float x, floor, ceil, trunc, round;
-  } rows[] = {{0.5f, 0, 1, 0, 0},         {1.5f, 1, 2, 1, 2},           {2.5f, 2, 3, 2, 2},
-              {-0.5f, -1, -0.0f, -0.0f, -0.0f}, {-1.5f, -2, -1, -1, -2}, {-2.5f, -3, -2, -2, -2},
-              {0.49999997f, 0, 1, 0, 0},  {8388609.0f, 8388609, 8388609, 8388609, 8388609},
-              {-0.0f, -0.0f, -0.0f, -0.0f, -0.0f}, {inf, inf, inf, inf, inf}, {-3e38f, -3e38f, -3e38f, -3e38f, -3e38f},
+  } rows[] = {{0.5f, 0, 1, 0, 0},
+              {1.5f, 1, 2, 1, 2},
+              {2.5f, 2, 3, 2, 2},
+              {-0.5f, -1, -0.0f, -0.0f, -0.0f},
+              {-1.5f, -2, -1, -1, -2},
+              {-2.5f, -3, -2, -2, -2},
+              {0.49999997f, 0, 1, 0, 0},
+              {8388609.0f, 8388609, 8388609, 8388609, 8388609},
+              {-0.0f, -0.0f, -0.0f, -0.0f, -0.0f},
+              {inf, inf, inf, inf, inf},
+              {-3e38f, -3e38f, -3e38f, -3e38f, -3e38f},
               {4194304.5f, 4194304, 4194305, 4194304, 4194304}};
   for (const auto& r : rows) {
     CAPTURE(r.x);

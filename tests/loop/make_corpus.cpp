@@ -21,8 +21,8 @@ int main(int argc, char** argv) {
     const std::filesystem::path path = std::filesystem::path(argv[argc - 1]) / sample.name;
     const std::vector<uint8_t> bytes = encode(sample.kernel);
     if (!check) {
-      std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()),
-                                                  static_cast<std::streamsize>(bytes.size()));
+      std::ofstream(path, std::ios::binary)
+          .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
       continue;
     }
     std::ifstream in(path, std::ios::binary);

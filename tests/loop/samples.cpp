@@ -60,10 +60,9 @@ Kernel concat_pad() {
   const Val x = load(b, DType::f32, 1, {{0, zero, split}});
   const Val y = load(b, DType::f32, 1, {{0, split, 0}});
   const Val z = load(b, DType::f32, 1, {{0, from, to}}, 0x7FC00001);
-  const Val in_x{b, b.load(b.add_view({.kind = ViewKind::inside,
-                                       .storage = DType::boolean,
-                                       .axes = 1,
-                                       .boxes = {{0, zero, split}}}))};
+  const Val in_x{b,
+                 b.load(b.add_view(
+                     {.kind = ViewKind::inside, .storage = DType::boolean, .axes = 1, .boxes = {{0, zero, split}}}))};
   const Val i{b, b.load(b.add_view({.kind = ViewKind::iota, .storage = DType::i64, .axes = 1, .boxes = {}}))};
   store(b, DType::f32, 1, select(in_x, x, y) + z);
   store(b, DType::i64, 1, i);
@@ -120,16 +119,9 @@ Kernel scalars() {
 }
 
 std::vector<Sample> all() {
-  return {{"axpy", axpy()},
-          {"softmax", softmax()},
-          {"layer_norm", layer_norm()},
-          {"concat_pad", concat_pad()},
-          {"matmul", matmul()},
-          {"dot", dot()},
-          {"column_sum", column_sum()},
-          {"spread", spread()},
-          {"integers", integers()},
-          {"scalars", scalars()}};
+  return {{"axpy", axpy()},         {"softmax", softmax()}, {"layer_norm", layer_norm()}, {"concat_pad", concat_pad()},
+          {"matmul", matmul()},     {"dot", dot()},         {"column_sum", column_sum()}, {"spread", spread()},
+          {"integers", integers()}, {"scalars", scalars()}};
 }
 
 }  // namespace ingot::loop::samples

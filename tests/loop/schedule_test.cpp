@@ -16,7 +16,9 @@ namespace {
 // holds has the right axes; every fold and store happens once.
 void check(const Kernel& k, const Schedule& s) {
   const AxisSet cols = k.col_set();
-  const AxisSet lanes = s.mode == LaneMode::row ? (k.rows ? AxisSet{1} << (k.rows - 1) : 0) : k.cols ? cols : k.row_set();
+  const AxisSet lanes = s.mode == LaneMode::row ? (k.rows ? AxisSet{1} << (k.rows - 1) : 0)
+                        : k.cols                ? cols
+                                                : k.row_set();
   std::multiset<NodeId> folds_done;
   std::multiset<uint16_t> stores_done;
   std::set<NodeId> finished, filled;
@@ -93,7 +95,8 @@ TEST_CASE("schedules compute everything once and before it is needed") {
   size_t holds = 0;
   for (uint32_t seed = 0; seed < 500; ++seed) {
     CAPTURE(seed);
-    const samples::RandomOptions shapes[] = {{}, {.rows = 0, .cols = 2}, {.rows = 1, .cols = 0}, {.rows = 3, .ops = 120}};
+    const samples::RandomOptions shapes[] = {
+        {}, {.rows = 0, .cols = 2}, {.rows = 1, .cols = 0}, {.rows = 3, .ops = 120}};
     const Kernel k = samples::random_kernel(seed, shapes[seed % 4]).builder.finish();
     const Schedule s = schedule(k);
     check(k, s);

@@ -96,10 +96,10 @@ TEST_CASE("verify judges views") {
       {"the fill is no value", k, [](Kernel& x) { x.views[0].fill = uint64_t{1} << 32; }},
       {"view 6: tensor 0 has a view beside the one", k, [](Kernel& x) { x.views[6].tensor = 0; }},
       {"view 6: tensor 3 has a view beside the one", k, [](Kernel& x) { x.views[6].tensor = 3; }},
-      {"tensor 0 is viewed with two storage types",
-       k, [](Kernel& x) { x.views[1].tensor = 0, x.views[1].storage = DType::bf16; }},
-      {"view 7: nothing is stored through it",
-       k, [](Kernel& x) { x.views.push_back(x.views[6]), x.views[7].tensor = x.tensors++; }},
+      {"tensor 0 is viewed with two storage types", k,
+       [](Kernel& x) { x.views[1].tensor = 0, x.views[1].storage = DType::bf16; }},
+      {"view 7: nothing is stored through it", k,
+       [](Kernel& x) { x.views.push_back(x.views[6]), x.views[7].tensor = x.tensors++; }},
   });
 }
 
@@ -141,8 +141,8 @@ TEST_CASE("verify judges nodes") {
       {"(size): no such size slot", norm, [](Kernel& x) { x.nodes[find(x, Prim::size)].imm = 2; }},
       {"(size): a size is i64", norm, [](Kernel& x) { x.nodes[find(x, Prim::size)].type = DType::i32; }},
       {"node 4 (load): an equal node precedes it", k, [](Kernel& x) { x.nodes[4] = x.nodes[1]; }},
-      {"node 11 (literal): no store depends on it",
-       k, [](Kernel& x) { x.nodes.insert(x.nodes.end(), {.op = Prim::literal, .type = DType::u8, .imm = 9}); }},
+      {"node 11 (literal): no store depends on it", k,
+       [](Kernel& x) { x.nodes.insert(x.nodes.end(), {.op = Prim::literal, .type = DType::u8, .imm = 9}); }},
   });
 }
 
@@ -162,8 +162,8 @@ TEST_CASE("verify knows the types of each primitive") {
     k.nodes.push_back(n);
     if (ir::is_float(type) && op != Prim::canon && op != Prim::neg && op != Prim::abs && op != Prim::copysign &&
         op != Prim::select && op != Prim::bitcast && !(op == Prim::convert && !ir::is_float(args[0])))
-      k.nodes.push_back({.op = Prim::canon, .type = type, .axes = 1,
-                         .arg = {static_cast<NodeId>(args.size()), no_node, no_node}});
+      k.nodes.push_back(
+          {.op = Prim::canon, .type = type, .axes = 1, .arg = {static_cast<NodeId>(args.size()), no_node, no_node}});
     k.views.push_back({.kind = ViewKind::store, .storage = type, .tensor = k.tensors++, .axes = 1, .boxes = {}});
     k.stores.push_back({static_cast<uint16_t>(args.size()), static_cast<NodeId>(k.nodes.size() - 1)});
     return fault(k) == "";
@@ -175,14 +175,37 @@ TEST_CASE("verify knows the types of each primitive") {
     size_t arity;
     int kinds;
   } arith[] = {
-      {Prim::add, 2, I | F},       {Prim::sub, 2, I | F},      {Prim::mul, 2, I | F},      {Prim::div, 2, I | F},
-      {Prim::rem, 2, I},           {Prim::min, 2, I | F},      {Prim::max, 2, I | F},      {Prim::neg, 1, I | F},
-      {Prim::abs, 1, I | F},       {Prim::fma, 3, F},          {Prim::sqrt, 1, F},         {Prim::floor, 1, F},
-      {Prim::ceil, 1, F},          {Prim::trunc, 1, F},        {Prim::round, 1, F},        {Prim::copysign, 2, F},
-      {Prim::canon, 1, F},         {Prim::and_, 2, I | B},     {Prim::or_, 2, I | B},      {Prim::xor_, 2, I | B},
-      {Prim::not_, 1, I | B},      {Prim::shl, 2, I},          {Prim::shr, 2, I},          {Prim::popcount, 1, I},
-      {Prim::clz, 1, I},           {Prim::ctz, 1, I},          {Prim::fold_sum, 1, I | F}, {Prim::fold_prod, 1, I | F},
-      {Prim::fold_min, 1, I | F | B}, {Prim::fold_max, 1, I | F | B}, {Prim::fold_dot, 2, I | F},
+      {Prim::add, 2, I | F},
+      {Prim::sub, 2, I | F},
+      {Prim::mul, 2, I | F},
+      {Prim::div, 2, I | F},
+      {Prim::rem, 2, I},
+      {Prim::min, 2, I | F},
+      {Prim::max, 2, I | F},
+      {Prim::neg, 1, I | F},
+      {Prim::abs, 1, I | F},
+      {Prim::fma, 3, F},
+      {Prim::sqrt, 1, F},
+      {Prim::floor, 1, F},
+      {Prim::ceil, 1, F},
+      {Prim::trunc, 1, F},
+      {Prim::round, 1, F},
+      {Prim::copysign, 2, F},
+      {Prim::canon, 1, F},
+      {Prim::and_, 2, I | B},
+      {Prim::or_, 2, I | B},
+      {Prim::xor_, 2, I | B},
+      {Prim::not_, 1, I | B},
+      {Prim::shl, 2, I},
+      {Prim::shr, 2, I},
+      {Prim::popcount, 1, I},
+      {Prim::clz, 1, I},
+      {Prim::ctz, 1, I},
+      {Prim::fold_sum, 1, I | F},
+      {Prim::fold_prod, 1, I | F},
+      {Prim::fold_min, 1, I | F | B},
+      {Prim::fold_max, 1, I | F | B},
+      {Prim::fold_dot, 2, I | F},
   };
   for (const auto& row : arith)
     for (const DType t : types)
@@ -205,8 +228,8 @@ TEST_CASE("verify knows the types of each primitive") {
   for (const DType t : types)
     for (const DType a : types) {
       CHECK(accepted(Prim::convert, t, {a}) == (t != a));
-      CHECK(accepted(Prim::bitcast, t, {a}) == (t != a && ir::item_size(t) == ir::item_size(a) && kind(t) != B &&
-                                                kind(a) != B));
+      CHECK(accepted(Prim::bitcast, t, {a}) ==
+            (t != a && ir::item_size(t) == ir::item_size(a) && kind(t) != B && kind(a) != B));
       CHECK(accepted(Prim::select, t, {a, t, t}) == (a == DType::boolean));
       CHECK(accepted(Prim::select, t, {DType::boolean, a, t}) == (a == t));
       CHECK(accepted(Prim::select, t, {DType::boolean, t, a}) == (a == t));
@@ -299,12 +322,12 @@ TEST_CASE("verify keeps fold.dot to one level and its cols unstored") {
                       samples::store(b, DType::f32, 1, (x - x.un(Prim::fold_max)).bin(Prim::fold_dot, y));
                     }),
                     doctest::Contains("a fold of a fold in a kernel with fold.dot"));
-  CHECK_THROWS_WITH(kernel([](Builder& b, Val x, Val y) {
-                      samples::store(b, DType::f32, 3, x.bin(Prim::fold_dot, y) * x);
-                    }),
-                    doctest::Contains("stored along the cols of a fold.dot"));
-  CHECK_THROWS_WITH(kernel([](Builder& b, Val x, Val y) { samples::store(b, DType::f32, 3, x.bin(Prim::fold_dot, y)); }),
-                    doctest::Contains("stored along the cols of a fold.dot"));
+  CHECK_THROWS_WITH(
+      kernel([](Builder& b, Val x, Val y) { samples::store(b, DType::f32, 3, x.bin(Prim::fold_dot, y) * x); }),
+      doctest::Contains("stored along the cols of a fold.dot"));
+  CHECK_THROWS_WITH(
+      kernel([](Builder& b, Val x, Val y) { samples::store(b, DType::f32, 3, x.bin(Prim::fold_dot, y)); }),
+      doctest::Contains("stored along the cols of a fold.dot"));
   CHECK_NOTHROW(kernel([](Builder& b, Val x, Val y) {
     samples::store(b, DType::f32, 1, x.bin(Prim::fold_dot, y) + x.un(Prim::fold_sum));
   }));
