@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "cache/directory.h"
 
 namespace ingot::cache {
@@ -17,8 +19,8 @@ constexpr int temp_attempts = 1000;  // names taken by stale files of an earlier
 
 // For good, as far as this process is concerned; EMFILE, ENOMEM, EIO and the like may pass.
 bool stops_writing(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EROFS || error == EACCES || error == EPERM || error == ENOTDIR ||
-         error == ELOOP;
+  constexpr int final_errors[] = {ENOSPC, EDQUOT, EROFS, EACCES, EPERM, ENOTDIR, ELOOP};
+  return std::ranges::find(final_errors, error) != std::end(final_errors);
 }
 
 // Marks a hit for the sweep. A time in the future means that the clock was set back since: left alone, such an entry
@@ -177,7 +179,9 @@ int DiskCache::write_entry(const Key& key, std::span<const uint8_t> blob) {
       if (error == EEXIST) continue;
       if (!error) error = temp.rename_to(name);
       // An empty directory planted under the name gives way; any other file is replaced by the rename itself.
-      if (error == EISDIR && unlinkat(directory.fd.get(), name.c_str(), AT_REMOVEDIR) == 0) error = temp.rename_to(name);
+      if (error == EISDIR && unlinkat(directory.fd.get(), name.c_str(), AT_REMOVEDIR) == 0) {
+        error = temp.rename_to(name);
+      }
       break;
     }
     if (error != ENOENT) break;

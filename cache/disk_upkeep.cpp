@@ -15,8 +15,8 @@ namespace {
 
 constexpr time_t clock_slack = 60;  // seconds a time may lie ahead (other machines' clocks) before it is put right
 
-// One sweeper at a time over all processes. Unlocked by hand: a process forked meanwhile holds a copy of the descriptor,
-// which would keep the lock for as long as it lives.
+// One sweeper at a time over all processes. Unlocked by hand: a process forked meanwhile holds a copy of the
+// descriptor, which would keep the lock for as long as it lives.
 class SweepLock {
  public:
   explicit SweepLock(int directory)

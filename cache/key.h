@@ -11,8 +11,8 @@
 
 namespace ingot::cache {
 
-// The full key bytes and their hash. The hash only finds a candidate: every level stores the bytes too and compares them
-// on each hit, so two keys with one hash are two entries in memory, and a miss (then an overwrite) on disk.
+// The full key bytes and their hash. The hash only finds a candidate: every level stores the bytes too and compares
+// them on each hit, so two keys with one hash are two entries in memory, and a miss (then an overwrite) on disk.
 struct Key {
   std::vector<uint8_t> bytes;
   Hash128 hash;
