@@ -20,6 +20,14 @@ Hash128 hash128(std::span<const uint8_t> bytes) noexcept {
   return {h.low64, h.high64};
 }
 
+Hash128 hash128(std::initializer_list<std::span<const uint8_t>> parts) noexcept {
+  XXH3_state_t state;
+  XXH3_128bits_reset(&state);
+  for (const auto part : parts) XXH3_128bits_update(&state, part.data(), part.size());
+  const XXH128_hash_t h = XXH3_128bits_digest(&state);
+  return {h.low64, h.high64};
+}
+
 uint64_t hash64(const void* data, size_t size, uint64_t seed) noexcept {
   return XXH3_64bits_withSeed(data, size, seed);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 
@@ -17,6 +18,8 @@ struct Hash128 {
 };
 
 Hash128 hash128(std::span<const uint8_t> bytes) noexcept;
+// The hash of the parts' concatenation, without concatenating them.
+Hash128 hash128(std::initializer_list<std::span<const uint8_t>> parts) noexcept;
 uint64_t hash64(const void* data, size_t size, uint64_t seed = 0) noexcept;
 
 }  // namespace ingot

@@ -9,25 +9,14 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "loop/binding.h"
 
 namespace ingot::fuse {
 
 using ir::DimId;
 
-// coef * (index of axis); the coefficient is a dim expression, so steps, reversals and broadcasts that depend on a run-time
-// extent are all the same thing.
-struct Term {
-  uint32_t axis;
-  DimId coef;
-  friend bool operator==(const Term&, const Term&) = default;
-};
-
-// The index into one dim of a value: offset + sum of terms, axes ascending and distinct.
-struct Affine {
-  DimId offset;
-  std::vector<Term> terms;
-  friend bool operator==(const Affine&, const Affine&) = default;
-};
+using loop::Affine;
+using loop::Term;
 
 // lo <= index(axis) < hi; where a value lies outside of a box it is not read.
 struct AxisBox {

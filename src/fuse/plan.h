@@ -10,31 +10,10 @@
 
 namespace ingot::fuse {
 
-enum class RefKind : uint8_t { none, input, output, constant, buffer };
-
-// A tensor of a run: graph input, graph output, constant (by value id) or intermediate buffer, by index.
-struct TensorRef {
-  RefKind kind = RefKind::none;
-  uint32_t index = 0;
-  friend bool operator==(const TensorRef&, const TensorRef&) = default;
-};
-
-// Where one view of a kernel points: element (dims[0], dims[1], ...) of the tensor, each an affine function of the
-// kernel's axes.
-struct ViewBinding {
-  TensorRef ref;
-  // Not empty: the tensor is addressed as compact memory of this shape (a reshape by alias); it has to be compact then.
-  bool compact = false;
-  std::vector<ir::DimId> shape;
-  std::vector<Affine> dims;  // iota: exactly one, the value itself
-};
-
-struct Step {
-  loop::Kernel kernel;
-  std::vector<ir::DimId> sizes;    // per size slot
-  std::vector<ViewBinding> views;  // per view
-  std::vector<uint32_t> ops;       // graph ops computed here, ascending
-};
+using loop::RefKind;
+using loop::Step;
+using loop::TensorRef;
+using loop::ViewBinding;
 
 struct Buffer {
   ir::DType dtype;

@@ -1,5 +1,7 @@
-// Op attributes. A row of the op table lists which an op takes (AttrSpec); an op that exists holds one value per spec, in that
-// order, defaults filled in and normalised (axes non-negative and sorted).
+// Op attributes. A row of the op table lists which an op takes (AttrSpec); an op that exists holds one value per spec, in
+// that order, defaults filled in and normalised: axes are non-negative, those of a set sorted; the extents of a shape are
+// all given (reshape's -1 solved); slice starts are where the walk begins, so that element i of a dim is read at
+// starts + i * steps. Normal forms are fixed points: an op added again with its own attributes gets equal ones.
 #pragma once
 
 #include <cstdint>
@@ -33,10 +35,10 @@ struct Attr {
   AttrKind kind = AttrKind::i64;
   int64_t i = 0;  // i64; boolean 0 or 1; dtype's number; dim's id
   double f = 0;
-  std::string s;
-  std::vector<int64_t> ints;  // i64s, booleans, dtypes; dims as ids
-  std::vector<double> floats;
-  std::vector<std::string> strings;
+  std::string s = {};
+  std::vector<int64_t> ints = {};  // i64s, booleans, dtypes; dims as ids
+  std::vector<double> floats = {};
+  std::vector<std::string> strings = {};
   friend bool operator==(const Attr&, const Attr&) = default;
 
   static Attr of_int(int64_t v) { return {.kind = AttrKind::i64, .i = v}; }
@@ -58,7 +60,8 @@ struct AttrSpec {
   std::string_view name;
   AttrKind kind;
   bool required;
-  std::string_view fallback;  // the default in text form: "-1", "false", "1e-05", "\"none\""; "all" for axes of every dim
+  std::string_view fallback;  // the default in text form: "-1", "false", "1e-05", "\"none\""; "all" for axes of every
+                              // dim, "all 1" for a list of ones; empty if required
   std::string_view doc;
 };
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -41,14 +42,24 @@ struct Bounds {
   int64_t lo, hi;  // inclusive
 };
 
-// Not thread-safe while it grows; const members are free-threaded. Copyable: ids stay valid in the copy.
+// Limits of one expression, so that printing and evaluating stay bounded whatever a host builds.
+inline constexpr size_t max_dim_depth = 100;    // nested divisions, minima, ...; the text form's parser allows more
+inline constexpr size_t max_dim_size = 1 << 16;  // operations and operands when written out
+
+// Not thread-safe while it grows; const members are free-threaded. Copyable: ids stay valid in the copy. A member that
+// throws changes nothing but rows that nobody uses.
+//
+// An expression is kept as a polynomial with integer coefficients over atoms (symbols, quotients, remainders, minima,
+// maxima, broadcasts), with facts applied, so equal polynomials are one id. Beyond 64 terms, or where coefficients
+// would overflow, a sum or product is kept as it was given: still right, only less is known about it.
 class DimTable {
  public:
   DimId constant(int64_t v);
-  // The same name gives the same symbol; bounds intersect. Throws invalid_argument for an empty name, lo > hi, lo < 0, or an empty
-  // intersection.
+  // The same name gives the same symbol; bounds intersect. Throws invalid_argument for an empty name, lo > hi, lo < 0, or
+  // an empty intersection.
   DimId symbol(std::string_view name, int64_t lo = 0, int64_t hi = max_extent);
-  // Simplifies; throws invalid_argument for a wrong operand count, an unknown kind or id, or constant overflow.
+  // Simplifies; throws invalid_argument for a wrong operand count, an unknown kind or id, constant overflow, a constant
+  // division by zero, an expression over the limits, or a broadcast known to fail.
   DimId expr(DimKind kind, std::span<const DimId> operands);
   DimId add(DimId a, DimId b) { return expr2(DimKind::add, a, b); }
   DimId sub(DimId a, DimId b) { return expr2(DimKind::sub, a, b); }
@@ -57,11 +68,15 @@ class DimTable {
   DimId ceil_div(DimId a, DimId b) { return expr2(DimKind::ceil_div, a, b); }
   DimId product(std::span<const DimId> dims);  // 1 for none
   // The result extent of broadcasting a against b: one of them where that is known, else a `bcast` expression. Throws
-  // invalid_argument when it is known to fail.
+  // invalid_argument when it is known to fail. Of B and 4 it is 4, and a row bcast(4, B) stays in the table so that
+  // evaluate() refuses a B other than 1 and 4.
   DimId broadcast(DimId a, DimId b);
 
-  // Records a fact; throws invalid_argument if it contradicts what is known (B is 3 and 4).
+  // Records a fact; throws invalid_argument if it contradicts what is known (B is 3 and 4). check() tests it on every
+  // run, so whatever is derived from it holds.
   void assume(DimFact fact, std::span<const DimId> dims);
+  // As a fact: d >= 0.
+  void assume_nonnegative(DimId d);
 
   bool valid(DimId d) const { return d < rows_.size(); }
   std::optional<int64_t> as_constant(DimId d) const;
@@ -73,6 +88,10 @@ class DimTable {
   // True only where it follows from the canonical form and the facts.
   bool known_equal(DimId a, DimId b) const;
   bool known_divisible(DimId a, int64_t by) const;
+  // The simplest expression known to be equal under the facts; d itself if there is none.
+  DimId canonical(DimId d) const { return meta_[d].canon; }
+  // a / b where the division is known to be exact and b not to be 0.
+  std::optional<DimId> exact_quotient(DimId a, DimId b);
 
   size_t size() const { return rows_.size(); }
   // Symbols in order of their first use.
@@ -85,31 +104,73 @@ class DimTable {
   std::span<const Fact> facts() const { return facts_; }
 
   // Fills `values` (size() entries, those of symbols already set, unset ones INT64_MIN) in id order. An expression over
-  // an unset symbol stays unset. Throws invalid_argument on overflow, division by zero or a failed broadcast, out_of_range never.
+  // an unset symbol stays unset. Throws invalid_argument on overflow, division by zero or a failed broadcast, out_of_range
+  // never.
   void evaluate(std::span<int64_t> values) const;
   // Checks bounds of symbols and facts against evaluated values; throws invalid_argument naming the symbol or fact.
   void check(std::span<const int64_t> values) const;
 
-  // "B", "3", "2*B+1", "ceil_div(B, 4)": parses back by the text form's dim grammar.
+  // "B", "3", "2*B+1", "ceil_div(B, 4)": parses back by the text form's dim grammar. Independent of the order in which
+  // ids were made.
   std::string to_string(DimId d) const;
 
+  // Undo for a caller that fails after adding rows: drops those added since, given that no fact and no new bounds came
+  // in between.
+  struct Mark {
+    size_t rows, pool, names, symbols;
+  };
+  Mark mark() const { return {rows_.size(), pool_.size(), names_.size(), symbols_.size()}; }
+  void rollback(const Mark& mark);
+
  private:
+  friend class DimAlgebra;  // dim_algebra.h: how expressions are simplified
+
   DimId expr2(DimKind kind, DimId a, DimId b) {
     const DimId both[] = {a, b};
     return expr(kind, both);
   }
+  DimId intern(DimKind kind, int64_t value, std::span<const DimId> operands);
+  DimId find(DimKind kind, int64_t value, std::span<const DimId> operands) const;  // no_dim if there is none
+  void index_row(DimId d);
+  Bounds bounds_of_row(DimId d) const;
+  void check_ids(std::span<const DimId> dims) const;
+  void assume_equal(DimId a, DimId b);
+  void assume_divisible(DimId a, DimId b);
+  DimId learn_multiple(DimId d, int64_t by);
+  bool known_multiple(DimId a, DimId b) const;  // of canonical ids
+  bool is_recorded(DimFact fact, std::span<const DimId> dims) const;
+  bool refresh(DimId root, DimId canon);
+
   struct Row {
     DimKind kind;
-    int64_t value;          // constant: itself; symbol: lo
-    int64_t hi;             // symbol: hi
+    int64_t value;          // constant: itself; symbol: lo; add and mul: 1 if kept as given, not as a polynomial
+    int64_t hi;             // symbol: hi; mul: 1 if it is an expression of its own, not only a term of sums
     uint32_t first, count;  // operands in pool_, or characters in names_
+  };
+  struct Meta {
+    DimId canon;      // an equal row under the facts, itself canonical
+    DimId next;       // of the same hash bucket, always an older row: rollback() pops
+    Bounds bounds;    // derived ones; may be narrower than a symbol's declared ones
+    uint32_t size;    // nodes when written out, for max_dim_size
+    uint32_t depth;
+  };
+  struct Divisible {
+    DimId a, b;  // canonical
   };
   std::vector<Row> rows_;
   std::vector<DimId> pool_;
   std::vector<DimId> symbols_;
   std::string names_;
   std::vector<Fact> facts_;
-  // (the implementation adds its interning index and whatever the facts need)
+  std::vector<Meta> meta_;
+  std::vector<DimId> buckets_;  // newest row of each hash bucket
+  std::unordered_map<std::string, DimId> by_name_;
+  std::unordered_map<DimId, int64_t> multiples_;  // canonical id -> a known divisor above 1
+  std::vector<Divisible> divisible_;              // by something that is not a constant
+  bool product_rules_ = false;                    // a product has another canonical form
+  // Work left for applying new facts to old rows. When hostile input has used it up, facts are still recorded and
+  // checked, only no longer used to simplify.
+  int64_t refresh_budget_ = int64_t{1} << 26;
 };
 
 }  // namespace ingot::ir

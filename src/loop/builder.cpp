@@ -17,11 +17,9 @@ Builder::Builder(uint8_t rows, uint8_t cols) {
 }
 
 uint16_t Builder::add_view(View view) {
-  // Boxes are a set; one order of them, so that equal sets are equal views.
+  // Boxes are a set; one order of them, so that equal kernels have equal bytes.
   std::ranges::sort(view.boxes, {}, [](const Box& b) { return std::tuple(b.axis, b.lo, b.hi); });
   view.boxes.erase(std::unique(view.boxes.begin(), view.boxes.end()), view.boxes.end());
-  for (size_t i = 0; i < kernel_.views.size(); ++i)
-    if (kernel_.views[i] == view) return static_cast<uint16_t>(i);
   kernel_.views.push_back(std::move(view));
   return static_cast<uint16_t>(kernel_.views.size() - 1);
 }

@@ -14,7 +14,9 @@ class Builder {
   Builder(uint8_t rows, uint8_t cols);
 
   // Views. Slots returned by size_slot() start after the axes' own.
-  uint16_t add_view(View view);  // an equal view is returned again
+  // Always a new view (its boxes in any order): what a view points to is not part of it, so only the caller knows which of them are one.
+  uint16_t add_view(View view);
+  const View& view(uint16_t id) const { return kernel_.views[id]; }
   uint16_t add_size_slot() { return kernel_.sizes++; }
   uint16_t add_tensor() { return kernel_.tensors++; }
 

@@ -81,7 +81,8 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-// Writes a node's value through a store view. The view's axes are all rows and, if the value has them, all cols.
+// Writes a node's value through a store view. The view's axes are all rows and all cols, or, for a value without cols,
+// possibly all rows alone. A value that varies along fewer axes is repeated.
 struct Store {
   uint16_t view;
   NodeId value;

@@ -1,0 +1,78 @@
+// What executables share: options, log, caches, compiler module, threads, counters. Free-threaded.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "cache/host.h"
+#include "cache/memory.h"
+#include "runtime/parallel.h"
+
+namespace ingot::engine {
+
+class Kernels;
+
+// Numbers are those of ingot_backend in the public header.
+enum class Backend : int32_t { automatic = 1, cpu = 2, interpreter = 3 };
+
+// Each counter only grows; a snapshot is not atomic as a whole.
+struct Counters {
+  std::atomic<uint64_t> graphs{0};          // compile() calls that succeeded
+  std::atomic<uint64_t> kernels{0};         // distinct kernels of those graphs
+  std::atomic<uint64_t> compiles{0};        // kernels compiled to machine code
+  std::atomic<uint64_t> compile_ns{0};      // time spent in them, summed over threads
+  std::atomic<uint64_t> memory_hits{0};
+  std::atomic<uint64_t> disk_hits{0};       // and host callbacks
+  std::atomic<uint64_t> misses{0};          // neither
+  std::atomic<uint64_t> interpreted{0};     // kernels that fell back to the interpreter
+  std::atomic<uint64_t> runs{0};
+  std::atomic<uint64_t> launches{0};
+  std::atomic<uint64_t> bytes_read{0};      // by kernels, as if each view were read once
+  std::atomic<uint64_t> bytes_written{0};
+};
+
+struct ContextOptions {
+  bool disk_cache = true;
+  std::string cache_dir;  // empty: INGOT_CACHE_DIR, else the default place
+  uint64_t disk_limit_bytes = uint64_t{1} << 30;
+  cache::MemoryLimits memory;
+  std::optional<cache::HostCallbacks> host_cache;  // trusted: what it returns is executed
+  std::string module_dir;  // empty: INGOT_MODULE_DIR, else beside the library
+  uint32_t threads = 0;    // 0: INGOT_NUM_THREADS, else what affinity and quota allow
+  bool no_threads = false;                      // the library creates none
+  std::shared_ptr<runtime::Parallel> parallel;  // the host's; null: the library's pool
+  Log log;                                      // without a sink: INGOT_LOG, else none
+  bool ignore_environment = false;
+};
+
+class Context {
+ public:
+  // Throws invalid_argument for a cache_dir given in the options that cannot be used safely; one from the environment
+  // or the default place only costs a warning and the disk cache.
+  static std::shared_ptr<Context> create(const ContextOptions& options);
+  ~Context();
+
+  const ContextOptions& options() const { return options_; }
+  const Log& log() const { return log_; }
+  Counters& counters() { return counters_; }
+  Kernels& kernels() { return *kernels_; }
+  runtime::Parallel* parallel() const { return parallel_.get(); }
+  // Stages to dump, from INGOT_DUMP: "graph", "fusion", "kernel", "llvm", "asm", "cuda".
+  bool dumps(std::string_view stage) const;
+
+ private:
+  Context() = default;
+  ContextOptions options_;
+  Log log_;
+  Counters counters_;
+  std::shared_ptr<runtime::Parallel> parallel_;
+  std::unique_ptr<Kernels> kernels_;
+  std::vector<std::string> dumps_;
+};
+
+}  // namespace ingot::engine

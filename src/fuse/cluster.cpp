@@ -1,0 +1,540 @@
+#include "fuse/cluster.h"
+
+#include <algorithm>
+#include <queue>
+
+#include "base/error.h"
+#include "loop/expand.h"
+
+namespace ingot::fuse {
+
+namespace {
+
+using ir::OpClass;
+using ir::OpCode;
+using ir::ValueId;
+
+// Loads a kernel may have: below the kernel IR's limit of views, with room for stores and memoryless views.
+constexpr uint32_t max_reads = 40;
+// An expensive op is not computed under several index maps; a cheap one at most under this many.
+constexpr size_t max_maps = 4;
+constexpr uint32_t cheap_weight = 4;
+// Clusters looked at before a merge is given up: keeps planning near linear.
+constexpr size_t reach_limit = 256;
+// Readers of one value considered for merging, pair by pair.
+constexpr size_t merge_limit = 64;
+
+class Planner {
+ public:
+  Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options)
+      : g_(graph), maps_(maps), options_(options), uses_(graph.value_count()) {
+    out_.computed_in.resize(graph.op_count());
+    out_.stored_by.assign(graph.value_count(), no_cluster);
+    out_.alias_of.resize(graph.value_count());
+    for (ValueId v = 0; v < graph.value_count(); ++v) out_.alias_of[v] = v;
+    is_output_.resize(graph.value_count());
+    must_store_.resize(graph.value_count());
+    for (const ir::Output& o : graph.outputs()) is_output_[o.value] = true;
+  }
+
+  Clustering run() {
+    // Consumers first: when an op is reached, every kernel that needs its result is known.
+    for (size_t i = g_.op_count(); i-- > 0;) place(static_cast<uint32_t>(i));
+    // Outputs that no op makes are copied by a kernel of one load and one store.
+    for (const ir::Output& o : g_.outputs())
+      if (g_.value(o.value).kind != ir::ValueKind::result && out_.stored_by[o.value] == no_cluster)
+        load_root(o.value);
+    if (options_.fuse)
+      for (ValueId v = 0; v < g_.value_count(); ++v)
+        if (g_.value(v).kind == ir::ValueKind::input) merge_readers(v);
+    return finish();
+  }
+
+ private:
+  // --- union of merged clusters
+
+  uint32_t find(uint32_t c) {
+    while (parent_[c] != c) c = parent_[c] = parent_[parent_[c]];
+    return c;
+  }
+
+  uint32_t make_cluster(std::vector<DimId> axes) {
+    if (axes.size() > loop::max_axes) fail(Code::unimplemented, "a kernel over more than ", loop::max_axes, " axes");
+    parent_.push_back(static_cast<uint32_t>(clusters_.size()));
+    clusters_.push_back({.axes = std::move(axes)});
+    return parent_.back();
+  }
+
+  // --- what is known of a value's uses
+
+  std::vector<Use> live_uses(ValueId v) {
+    std::vector<Use> out = uses_[v];
+    for (Use& u : out) u.cluster = find(u.cluster);
+    std::sort(out.begin(), out.end(), [](const Use& a, const Use& b) { return std::pair(a.cluster, a.map) < std::pair(b.cluster, b.map); });
+    out.erase(std::unique(out.begin(), out.end(), [](const Use& a, const Use& b) { return a.cluster == b.cluster && a.map == b.map; }),
+              out.end());
+    return out;
+  }
+
+  static std::vector<uint32_t> clusters_of(const std::vector<Use>& uses) {
+    std::vector<uint32_t> out;  // uses are sorted by cluster
+    for (const Use& u : uses)
+      if (out.empty() || out.back() != u.cluster) out.push_back(u.cluster);
+    return out;
+  }
+
+  bool reaches(uint32_t from, uint32_t to) {
+    std::vector<uint32_t> stack{from};
+    std::vector<uint32_t> seen{from};
+    while (!stack.empty()) {
+      const uint32_t c = stack.back();
+      stack.pop_back();
+      for (const uint32_t next : clusters_[c].after) {
+        const uint32_t n = find(next);
+        if (n == to) return true;
+        if (std::find(seen.begin(), seen.end(), n) != seen.end()) continue;
+        if (seen.size() >= reach_limit) return true;  // not known: the safe answer forbids the merge
+        seen.push_back(n);
+        stack.push_back(n);
+      }
+    }
+    return false;
+  }
+
+  // --- index maps that name kernel axes plainly
+
+  // The axes that the dims of a value are, no_axis for extent 1; nullopt if some dim is anything else.
+  static constexpr uint32_t no_axis = 0xffu;
+  std::optional<std::vector<uint32_t>> plain_axes(const Cluster& c, ValueId v, MapId id) {
+    const Map& m = maps_[id];
+    if (!m.boxes.empty()) return std::nullopt;
+    std::vector<uint32_t> out;
+    uint32_t seen = 0;
+    for (size_t d = 0; d < m.dims.size(); ++d) {
+      const Affine& a = m.dims[d];
+      if (!maps_.dims().is_constant(a.offset, 0)) return std::nullopt;
+      if (a.terms.empty()) {
+        if (!maps_.dims().is_constant(g_.value(v).shape[d], 1)) return std::nullopt;
+        out.push_back(no_axis);
+        continue;
+      }
+      const Term& t = a.terms[0];
+      if (a.terms.size() > 1 || !maps_.dims().is_constant(t.coef, 1) || (seen >> t.axis & 1) ||
+          !maps_.dims().known_equal(g_.value(v).shape[d], c.axes[t.axis]))
+        return std::nullopt;
+      seen |= uint32_t{1} << t.axis;
+      out.push_back(t.axis);
+    }
+    return out;
+  }
+
+  static uint32_t mask_of(const std::vector<uint32_t>& axes) {
+    uint32_t mask = 0;
+    for (const uint32_t a : axes)
+      if (a != no_axis) mask |= uint32_t{1} << a;
+    return mask;
+  }
+
+  // A kernel can store what covers all its rows, and all of its cols or none.
+  bool storable(const Cluster& c, ValueId v, MapId map) {
+    const auto axes = plain_axes(c, v, map);
+    if (!axes) return false;
+    const uint32_t mask = mask_of(*axes);
+    return mask == c.all() || mask == c.rows();
+  }
+
+  // --- merging kernels over the same space
+
+  bool mergeable(uint32_t a, uint32_t b) {
+    const Cluster& x = clusters_[a];
+    const Cluster& y = clusters_[b];
+    if (x.has_dot || y.has_dot || x.axes.size() != y.axes.size()) return false;
+    if (x.cols != y.cols && x.cols != 0 && y.cols != 0) return false;
+    if (x.weight + y.weight > options_.kernel_weight || x.reads + y.reads > max_reads) return false;
+    if (x.roots.size() + y.roots.size() > 16) return false;
+    for (size_t i = 0; i < x.axes.size(); ++i)
+      if (!maps_.dims().known_equal(x.axes[i], y.axes[i])) return false;
+    return !reaches(a, b) && !reaches(b, a);
+  }
+
+  uint32_t merge(uint32_t a, uint32_t b) {
+    if (b < a) std::swap(a, b);
+    Cluster& x = clusters_[a];
+    Cluster& y = clusters_[b];
+    x.cols |= y.cols;
+    x.weight += y.weight;
+    x.reads += y.reads;
+    x.roots.insert(x.roots.end(), y.roots.begin(), y.roots.end());
+    x.after.insert(x.after.end(), y.after.begin(), y.after.end());
+    y = {};
+    parent_[b] = a;
+    return a;
+  }
+
+  // Merges the kernels that read a value under one map, so that it is read (or computed) once.
+  void merge_readers(ValueId v) {
+    std::vector<Use> uses = live_uses(v);
+    if (uses.size() < 2 || uses.size() > merge_limit) return;
+    for (size_t i = 0; i < uses.size(); ++i) {
+      for (size_t j = i + 1; j < uses.size(); ++j) {
+        const uint32_t a = find(uses[i].cluster), b = find(uses[j].cluster);
+        if (a == b || uses[i].map != uses[j].map) continue;
+        const auto axes = plain_axes(clusters_[a], v, uses[i].map);
+        if (axes && mask_of(*axes) == clusters_[a].all() && mergeable(a, b)) merge(a, b);
+      }
+    }
+  }
+
+  // --- placing one op
+
+  uint32_t weight(const ir::Op& op) const {
+    return loop::expansion_weight(op.code, g_.value(op.results[0]).dtype);
+  }
+
+  void place(uint32_t index) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0];
+    if (uses_[v].empty() && !is_output_[v] && !must_store_[v]) return;  // nothing needs it
+    if (op.code == OpCode::op_reshape && place_reshape(index)) return;
+    reason_.clear();
+    if (options_.fuse) {
+      merge_readers(v);
+      if (join(index)) return;
+    }
+    root(index);
+  }
+
+  // A reshape that is not affine shares the memory of its operand, which is stored compactly then.
+  bool place_reshape(uint32_t index) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0], from = op.operands[0];
+    const std::vector<Use> uses = live_uses(v);
+    bool affine = options_.fuse && !is_output_[v] && !must_store_[v];
+    for (const Use& u : uses) affine = affine && maps_.reshape(u.map, g_.value(from).shape, g_.value(v).shape);
+    if (affine) return false;
+    out_.alias_of[v] = from;
+    must_store_[from] = true;
+    for (const Use& u : uses) alias_readers_[from].push_back(u.cluster);
+    for (const uint32_t c : alias_readers_[v]) alias_readers_[from].push_back(c);
+    if (is_output_[v]) alias_readers_[from].push_back(load_root(v));
+    return true;
+  }
+
+  bool inlines(const ir::Op& op) const {
+    const OpClass cls = ir::op_info(op.code)->cls;
+    return cls == OpClass::movement || cls == OpClass::elementwise || cls == OpClass::function;
+  }
+
+  // Adds the op to the kernels that use it; false if its value has to begin a kernel of its own.
+  bool join(uint32_t index) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0];
+    const std::vector<Use> uses = live_uses(v);
+    const std::vector<uint32_t> users = clusters_of(uses);
+    if (users.empty()) return false;
+    const bool stored = is_output_[v] || must_store_[v];
+    if (users.size() > 1) {
+      // Free ops and those that read one tensor are repeated rather than stored.
+      const bool movement = ir::op_info(op.code)->cls == OpClass::movement;
+      if (!stored && (movement || reads_little(op)))
+        if (join_all(index, uses, users)) return true;
+      return join_and_store(index, uses, users);
+    }
+    if (!fits(op, uses, users[0])) return note(v, "the kernel that reads it is full or recomputes it too often");
+    if (stored) return join_and_store(index, uses, users);
+    if (inlines(op)) return join_all(index, uses, users);
+    return join_fold(index, uses, users[0]);
+  }
+
+  bool reads_little(const ir::Op& op) const {
+    if (!inlines(op) || weight(op) > cheap_weight) return false;
+    size_t tensors = 0;
+    for (const ValueId a : op.operands) {
+      const ir::Value& x = g_.value(a);
+      if (x.kind == ir::ValueKind::result) return false;
+      tensors += !x.shape.empty();
+    }
+    return tensors <= 1;
+  }
+
+  bool fits(const ir::Op& op, const std::vector<Use>& uses, uint32_t c) {
+    size_t maps_here = 0;
+    for (const Use& u : uses) maps_here += u.cluster == c;
+    const uint32_t w = weight(op) * static_cast<uint32_t>(maps_here);
+    if (maps_here > 1 && (weight(op) > cheap_weight || maps_here > max_maps)) return false;
+    const Cluster& k = clusters_[c];
+    if (k.weight != 0 && k.weight + w > options_.kernel_weight) return false;
+    return k.reads + maps_here * op.operands.size() <= max_reads;
+  }
+
+  // Computes an inlinable op inside every kernel that uses it.
+  bool join_all(uint32_t index, const std::vector<Use>& uses, const std::vector<uint32_t>& users) {
+    const ir::Op& op = g_.op(index);
+    for (const uint32_t c : users)
+      if (!fits(op, uses, c)) return note(op.results[0], "the kernels that read it are full");
+    std::vector<std::vector<MapId>> maps;
+    for (const Use& u : uses) {
+      if (const char* why = unfit(op, u)) return note(op.results[0], why);
+      auto m = operand_maps(g_, maps_, op, u.map, {});
+      if (!m) return note(op.results[0], "its index under the kernel that reads it is not affine");
+      maps.push_back(std::move(*m));
+    }
+    for (size_t i = 0; i < uses.size(); ++i) compute(index, uses[i].cluster, maps[i]);
+    return true;
+  }
+
+  // Why an inlinable op may not be computed at this use; nullptr if it may.
+  const char* unfit(const ir::Op& op, const Use& u) {
+    const Cluster& c = clusters_[u.cluster];
+    if (!c.has_dot) return nullptr;
+    // Inside the k loop of a dot an operand is computed once for every row or column of the result.
+    const bool free = op.code == OpCode::op_transpose || op.code == OpCode::op_broadcast || op.code == OpCode::op_reverse ||
+                      op.code == OpCode::op_slice || op.code == OpCode::op_reshape;
+    for (const Affine& d : maps_[u.map].dims)
+      for (const Term& t : d.terms)
+        if ((c.cols >> t.axis & 1) && !free) return "it would be computed again for every row of the matrix product";
+    return nullptr;
+  }
+
+  void compute(uint32_t index, uint32_t c, const std::vector<MapId>& operands) {
+    const ir::Op& op = g_.op(index);
+    Cluster& k = clusters_[c];
+    k.weight += weight(op);
+    if (k.reads > 0) --k.reads;
+    for (size_t i = 0; i < operands.size(); ++i) {
+      // A repeated use is dropped where it is cheap to see (live_uses() drops the rest): values used by every op of a
+      // large graph must not make this quadratic.
+      auto& uses = uses_[op.operands[i]];
+      const auto recent = uses.end() - static_cast<ptrdiff_t>(std::min<size_t>(uses.size(), 16));
+      const bool known = std::any_of(recent, uses.end(), [&](const Use& u) { return find(u.cluster) == c && u.map == operands[i]; });
+      if (known) continue;
+      uses.push_back({c, operands[i]});
+      if (!g_.value(op.operands[i]).shape.empty()) ++k.reads;
+    }
+    auto& in = out_.computed_in[index];
+    if (std::find(in.begin(), in.end(), c) == in.end()) in.push_back(c);
+  }
+
+  // Computes and stores the value in one of the kernels that use it; the others read it from memory.
+  bool join_and_store(uint32_t index, const std::vector<Use>& uses, const std::vector<uint32_t>& users) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0];
+    for (const Use& u : uses) {
+      if (!storable(clusters_[u.cluster], v, u.map) || !fits(op, uses, u.cluster)) continue;
+      bool cycle = false;
+      for (const uint32_t other : users) cycle = cycle || (other != u.cluster && reaches(other, u.cluster));
+      for (const uint32_t other : alias_readers_of(v))
+        cycle = cycle || find(other) == u.cluster || reaches(find(other), u.cluster);
+      if (cycle) continue;
+      std::vector<Use> here;
+      for (const Use& o : uses)
+        if (o.cluster == u.cluster) here.push_back(o);
+      if (!(inlines(op) ? join_all(index, here, {u.cluster}) : join_fold(index, here, u.cluster))) continue;
+      store(v, u.cluster, u.map, users);
+      return true;
+    }
+    return note(v, users.size() > 1 ? "several kernels need it" : "it is an output of another shape than its kernel");
+  }
+
+  // A fold joins a kernel whose rows are what it keeps and whose cols are, or can become, what it removes.
+  bool join_fold(uint32_t index, const std::vector<Use>& uses, uint32_t c) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0];
+    const bool dot = op.code == OpCode::op_matmul;
+    if (uses.size() != 1) return note(v, "a reduction is not computed under two index maps");
+    const std::vector<DimId> removed = removed_extents(op);
+    Cluster& k = clusters_[c];
+    if (k.has_dot || (dot && k.cols)) return note(v, "a matrix product shares no kernel with another reduction");
+    const auto axes = kept_axes(k, op, uses[0].map);
+    if (!axes) return note(v, "its reader moves or broadcasts it along more than whole rows");
+    const uint32_t kept = mask_of(*axes);
+    uint32_t cols = k.cols;
+    if (cols == 0 && !dot && kept != k.all()) cols = k.all() & ~kept;
+    if (cols == 0) {
+      // Its readers see rows only: the removed dims become new axes.
+      if (kept != k.all()) return note(v, "its reader's rows are not its own");
+      if (k.axes.size() + removed.size() > loop::max_axes) return note(v, "too many axes");
+      if (dot && !std::is_sorted(axes->begin(), axes->end())) return note(v, "its reader transposes it");
+      for (const DimId e : removed) {
+        cols |= uint32_t{1} << k.axes.size();
+        k.axes.push_back(e);
+      }
+    } else {
+      const std::vector<uint32_t> have = axes_in(cols);
+      if (kept != (k.all() & ~cols) || have.size() != removed.size())
+        return note(v, "its reader's rows are not its own");
+      for (size_t i = 0; i < have.size(); ++i)
+        if (!maps_.dims().known_equal(k.axes[have[i]], removed[i])) return note(v, "its reader sweeps another extent");
+    }
+    k.cols = cols;
+    k.has_dot = dot;
+    compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, axes_in(cols)));
+    return true;
+  }
+
+  std::vector<DimId> removed_extents(const ir::Op& op) {
+    const auto& shape = g_.value(op.operands[0]).shape;
+    if (op.code == OpCode::op_matmul) return {shape.back()};
+    std::vector<DimId> out;
+    for (const int64_t a : attr(op, "axes").ints) out.push_back(shape[static_cast<size_t>(a)]);
+    return out;
+  }
+
+  // plain_axes of the dims a fold keeps; the unit dims of keepdims do not count.
+  std::optional<std::vector<uint32_t>> kept_axes(const Cluster& c, const ir::Op& op, MapId id) {
+    const ValueId v = op.results[0];
+    if (op.code == OpCode::op_matmul || attr(op, "keepdims").i == 0) return plain_axes(c, v, id);
+    Map m = maps_[id];
+    for (const int64_t a : attr(op, "axes").ints) m.dims[static_cast<size_t>(a)] = {maps_.zero(), {}};
+    return plain_axes(c, v, maps_.intern(std::move(m)));
+  }
+
+  // --- values that begin a kernel
+
+  void root(uint32_t index) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0];
+    std::vector<DimId> axes = g_.value(v).shape;
+    Map map;
+    uint32_t cols = 0;
+    if (ir::op_info(op.code)->cls == OpClass::reduce) {
+      axes = g_.value(op.operands[0]).shape;
+      const auto& reduced = attr(op, "axes").ints;
+      const bool keepdims = attr(op, "keepdims").i != 0;
+      for (const int64_t a : reduced) cols |= uint32_t{1} << a;
+      for (uint32_t d = 0; d < axes.size(); ++d) {
+        if (!(cols >> d & 1)) map.dims.push_back(maps_.axis(d));
+        else if (keepdims) map.dims.push_back({maps_.zero(), {}});
+      }
+    } else {
+      for (uint32_t d = 0; d < axes.size(); ++d) map.dims.push_back(maps_.axis(d));
+    }
+    if (op.code == OpCode::op_matmul) {
+      cols = uint32_t{1} << axes.size();
+      axes.push_back(g_.value(op.operands[0]).shape.back());
+    }
+    const uint32_t c = make_cluster(std::move(axes));
+    clusters_[c].cols = cols;
+    clusters_[c].has_dot = op.code == OpCode::op_matmul;
+    const MapId id = maps_.intern(std::move(map));
+    const auto operands = operand_maps(g_, maps_, op, id, axes_in(cols));
+    if (!operands) bug("op ", ir::op_info(op.code)->name, " is not affine over its own result");
+    const std::vector<uint32_t> users = clusters_of(live_uses(v));
+    compute(index, c, *operands);
+    store(v, c, id, users);
+  }
+
+  // A kernel that copies a value from memory to an output.
+  uint32_t load_root(ValueId v) {
+    Map map;
+    for (uint32_t d = 0; d < g_.value(v).shape.size(); ++d) map.dims.push_back(maps_.axis(d));
+    const uint32_t c = make_cluster(g_.value(v).shape);
+    const MapId id = maps_.intern(std::move(map));
+    uses_[v].push_back({c, id});
+    clusters_[c].reads = 1;
+    clusters_[c].roots.push_back({v, id});
+    return c;
+  }
+
+  std::vector<uint32_t> alias_readers_of(ValueId v) {
+    const auto at = alias_readers_.find(v);
+    return at == alias_readers_.end() ? std::vector<uint32_t>{} : at->second;
+  }
+
+  void store(ValueId v, uint32_t c, MapId map, const std::vector<uint32_t>& users) {
+    Cluster& k = clusters_[c];
+    k.roots.push_back({v, map});
+    out_.stored_by[v] = c;
+    const auto before = [&](uint32_t reader) {
+      if (reader == c) return;
+      k.after.push_back(reader);
+      out_.edges.push_back({c, reader, v, reason_.empty() ? "fusion is off" : reason_});
+    };
+    for (const uint32_t reader : users) before(reader);
+    for (const uint32_t reader : alias_readers_of(v)) {
+      reason_ = "a reshape needs it in row-major order";
+      before(find(reader));
+    }
+    reason_.clear();
+  }
+
+  bool note(ValueId, const char* why) {
+    reason_ = why;
+    return false;
+  }
+
+  // --- the result, in launch order
+
+  Clustering finish() {
+    const size_t n = clusters_.size();
+    std::vector<uint32_t> waits(n, 0);
+    for (size_t c = 0; c < n; ++c) {
+      auto& after = clusters_[c].after;
+      for (uint32_t& a : after) a = find(a);
+      std::sort(after.begin(), after.end());
+      after.erase(std::unique(after.begin(), after.end()), after.end());
+      for (const uint32_t a : after) ++waits[a];
+    }
+    // Kahn's order; among the ready ones the one whose first stored value is oldest, so that the order is the graph's.
+    const auto key = [&](uint32_t c) {
+      ValueId least = ir::no_value;
+      for (const Cluster::Root& r : clusters_[c].roots) least = std::min(least, r.value);
+      return std::pair{least, c};
+    };
+    using Entry = std::pair<ValueId, uint32_t>;
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    size_t alive = 0;
+    for (uint32_t c = 0; c < n; ++c) {
+      if (parent_[c] != c) continue;
+      ++alive;
+      if (waits[c] == 0) ready.push(key(c));
+    }
+    std::vector<uint32_t> number(n, no_cluster);
+    std::vector<uint32_t> order;
+    while (!ready.empty()) {
+      const uint32_t c = ready.top().second;
+      ready.pop();
+      number[c] = static_cast<uint32_t>(order.size());
+      order.push_back(c);
+      for (const uint32_t a : clusters_[c].after)
+        if (--waits[a] == 0) ready.push(key(a));
+    }
+    if (order.size() != alive) bug("kernels wait for each other");
+    for (const uint32_t c : order) {
+      out_.clusters.push_back(std::move(clusters_[c]));
+      for (uint32_t& a : out_.clusters.back().after) a = number[a];
+    }
+    for (auto& in : out_.computed_in) {
+      for (uint32_t& c : in) c = number[find(c)];
+      std::sort(in.begin(), in.end());
+      in.erase(std::unique(in.begin(), in.end()), in.end());
+    }
+    for (uint32_t& c : out_.stored_by)
+      if (c != no_cluster) c = number[find(c)];
+    for (Edge& e : out_.edges) {
+      e.producer = number[find(e.producer)];
+      e.consumer = number[find(e.consumer)];
+    }
+    return std::move(out_);
+  }
+
+  const ir::Graph& g_;
+  Maps& maps_;
+  const PlanOptions& options_;
+  std::vector<std::vector<Use>> uses_;
+  std::vector<bool> is_output_;
+  std::vector<bool> must_store_;  // some reshape shares its memory
+  std::unordered_map<ValueId, std::vector<uint32_t>> alias_readers_;
+  std::vector<Cluster> clusters_;
+  std::vector<uint32_t> parent_;
+  std::string reason_;
+  Clustering out_;
+};
+
+}  // namespace
+
+Clustering cluster(const ir::Graph& graph, Maps& maps, const PlanOptions& options) {
+  return Planner(graph, maps, options).run();
+}
+
+}  // namespace ingot::fuse

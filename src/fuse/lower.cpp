@@ -1,0 +1,298 @@
+#include "fuse/lower.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <tuple>
+
+#include "base/error.h"
+#include "loop/expand.h"
+
+namespace ingot::fuse {
+
+namespace {
+
+using ir::OpClass;
+using ir::OpCode;
+using ir::ValueId;
+using loop::NodeId;
+using loop::Prim;
+using loop::Val;
+
+class Lowering {
+ public:
+  Lowering(const ir::Graph& graph, Maps& maps, const Clustering& clustering, uint32_t cluster, const Places& places)
+      : g_(graph), maps_(maps), all_(clustering), number_(cluster), c_(clustering.clusters[cluster]), places_(places),
+        builder_(static_cast<uint8_t>(std::popcount(c_.rows())), static_cast<uint8_t>(std::popcount(c_.cols))) {
+    // Kernel axes: rows first, then cols, each in the cluster's order.
+    order_ = axes_in(c_.rows());
+    cols_ = axes_in(c_.cols);
+    order_.insert(order_.end(), cols_.begin(), cols_.end());
+    kernel_axis_.resize(c_.axes.size());
+    for (uint32_t i = 0; i < order_.size(); ++i) kernel_axis_[order_[i]] = i;
+    for (const uint32_t a : order_) {
+      slot_.emplace(c_.axes[a], static_cast<uint16_t>(step_.sizes.size()));
+      step_.sizes.push_back(c_.axes[a]);
+    }
+  }
+
+  Step run() {
+    std::vector<Cluster::Root> roots = c_.roots;
+    std::stable_sort(roots.begin(), roots.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
+    for (const Cluster::Root& r : roots) {
+      const NodeId node = lower(r.value, r.map);
+      for (const uint32_t o : places_.outputs_of[r.value]) store(r, node, {RefKind::output, o});
+      if (places_.buffer_of[r.value] != no_buffer) store(r, node, {RefKind::buffer, places_.buffer_of[r.value]});
+    }
+    step_.kernel = builder_.finish();
+    std::sort(step_.ops.begin(), step_.ops.end());
+    step_.ops.erase(std::unique(step_.ops.begin(), step_.ops.end()), step_.ops.end());
+    return std::move(step_);
+  }
+
+ private:
+  struct Key {
+    ValueId value;
+    MapId map;
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+  struct KeyHash {
+    size_t operator()(const Key& k) const noexcept { return (uint64_t{k.value} << 32 | k.map) * 0x9e3779b97f4a7c15u >> 7; }
+  };
+
+  uint16_t size_slot(DimId d) {
+    const auto [at, fresh] = slot_.try_emplace(d, static_cast<uint16_t>(0));
+    if (fresh) {
+      at->second = builder_.add_size_slot();
+      step_.sizes.push_back(d);
+    }
+    return at->second;
+  }
+
+  // --- views
+
+  // The view with this shape and binding, made once.
+  uint16_t view_of(loop::View view, ViewBinding binding) {
+    for (uint16_t i = 0; i < step_.views.size(); ++i)
+      if (same_binding(step_.views[i], binding) && builder_.view(i) == view) return i;
+    step_.views.push_back(std::move(binding));
+    return builder_.add_view(std::move(view));
+  }
+
+  std::vector<Affine> to_kernel_axes(std::span<const Affine> dims) const {
+    std::vector<Affine> out(dims.begin(), dims.end());
+    for (Affine& d : out) {
+      for (Term& t : d.terms) t.axis = kernel_axis_[t.axis];
+      std::sort(d.terms.begin(), d.terms.end(), [](const Term& a, const Term& b) { return a.axis < b.axis; });
+    }
+    return out;
+  }
+
+  static loop::AxisSet axes_of(std::span<const Affine> dims) {
+    loop::AxisSet set = 0;
+    for (const Affine& d : dims)
+      for (const Term& t : d.terms) set |= loop::AxisSet{1} << t.axis;
+    return set;
+  }
+
+  // Boxes of a map that constrain the given kernel axes.
+  std::vector<loop::Box> boxes_on(std::span<const AxisBox> boxes, loop::AxisSet axes) {
+    std::vector<loop::Box> out;
+    for (const AxisBox& b : boxes) {
+      const uint32_t a = kernel_axis_[b.axis];
+      if (axes >> a & 1) out.push_back({static_cast<uint8_t>(a), size_slot(b.lo), size_slot(b.hi)});
+    }
+    const auto key = [](const loop::Box& b) { return std::tuple(b.axis, b.lo, b.hi); };
+    std::sort(out.begin(), out.end(), [&](const loop::Box& x, const loop::Box& y) { return key(x) < key(y); });
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+
+  NodeId load(ValueId v, MapId map) {
+    ValueId base = v;
+    while (all_.alias_of[base] != base) base = all_.alias_of[base];
+    ViewBinding binding;
+    binding.ref = ref_of(base);
+    if (base != v) {
+      binding.compact = true;
+      binding.shape = g_.value(v).shape;
+    }
+    binding.dims = to_kernel_axes(maps_[map].dims);
+    loop::View view{.kind = loop::ViewKind::load, .storage = storage(g_.value(v).dtype)};
+    view.axes = axes_of(binding.dims);
+    view.boxes = boxes_on(maps_[map].boxes, view.axes);
+    const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t == std::pair{binding.ref, v}; });
+    if (tensor == tensors_.end()) {
+      view.tensor = builder_.add_tensor();
+      tensors_.push_back({binding.ref, v});
+    } else {
+      view.tensor = static_cast<uint16_t>(tensor - tensors_.begin());
+    }
+    return builder_.load(view_of(std::move(view), std::move(binding)));
+  }
+
+  static bool same_binding(const ViewBinding& a, const ViewBinding& b) {
+    return a.ref == b.ref && a.compact == b.compact && a.shape == b.shape && a.dims == b.dims;
+  }
+
+  TensorRef ref_of(ValueId v) {
+    const ir::Value& value = g_.value(v);
+    if (value.kind == ir::ValueKind::input) return {RefKind::input, value.source};
+    if (value.kind == ir::ValueKind::constant) return {RefKind::constant, v};
+    if (places_.buffer_of[v] != no_buffer) return {RefKind::buffer, places_.buffer_of[v]};
+    return {RefKind::output, places_.outputs_of[v].front()};
+  }
+
+  static ir::DType storage(ir::DType t) {
+    if (loop::value_type(t) != t || t == ir::DType::c64 || t == ir::DType::c128)
+      fail(Code::unimplemented, ir::name(t), " values are not compiled yet");
+    return t;
+  }
+
+  void store(const Cluster::Root& root, NodeId node, TensorRef ref) {
+    ViewBinding binding{.ref = ref, .dims = to_kernel_axes(maps_[root.map].dims)};
+    loop::View view{.kind = loop::ViewKind::store, .storage = storage(g_.value(root.value).dtype)};
+    view.tensor = builder_.add_tensor();
+    tensors_.push_back({ref, root.value});
+    view.axes = axes_of(binding.dims);
+    step_.views.push_back(std::move(binding));
+    builder_.store(builder_.add_view(std::move(view)), node);
+  }
+
+  NodeId iota(const ir::Op& op, MapId map) {
+    const auto axis = static_cast<size_t>(attr(op, "axis").i);
+    ViewBinding binding;
+    binding.dims = to_kernel_axes(std::span(&maps_[map].dims[axis], 1));
+    loop::View view{.kind = loop::ViewKind::iota, .storage = ir::DType::i64};
+    view.axes = axes_of(binding.dims);
+    return builder_.load(view_of(std::move(view), std::move(binding)));
+  }
+
+  // True inside the boxes that `inner` has and `outer` has not.
+  NodeId inside(MapId outer, MapId inner) {
+    std::vector<AxisBox> fresh;
+    for (const AxisBox& b : maps_[inner].boxes)
+      if (std::find(maps_[outer].boxes.begin(), maps_[outer].boxes.end(), b) == maps_[outer].boxes.end()) fresh.push_back(b);
+    loop::View view{.kind = loop::ViewKind::inside, .storage = ir::DType::boolean};
+    view.boxes = boxes_on(fresh, ~loop::AxisSet{0});
+    for (const loop::Box& b : view.boxes) view.axes |= loop::AxisSet{1} << b.axis;
+    return builder_.load(view_of(std::move(view), {}));
+  }
+
+  // --- nodes
+
+  bool computed_here(ValueId v) const {
+    const ir::Value& value = g_.value(v);
+    if (value.kind != ir::ValueKind::result || all_.alias_of[v] != v) return false;
+    const auto& in = all_.computed_in[value.source];
+    return std::find(in.begin(), in.end(), number_) != in.end();
+  }
+
+  NodeId leaf(ValueId v, MapId map) {
+    const ir::Value& value = g_.value(v);
+    if (value.kind == ir::ValueKind::dim_input) return builder_.size(size_slot(value.dim));
+    if (value.kind == ir::ValueKind::constant && g_.constant_data(v).size == ir::item_size(value.dtype)) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, g_.constant_data(v).data, ir::item_size(value.dtype));
+      if (value.dtype == ir::DType::boolean) bits = bits != 0;
+      return builder_.literal(storage(value.dtype), bits);
+    }
+    return load(v, map);
+  }
+
+  // Operands before their op, on an explicit stack: a kernel may be one long chain.
+  NodeId lower(ValueId root, MapId root_map) {
+    std::vector<Key> stack{{root, root_map}};
+    while (!stack.empty()) {
+      const Key key = stack.back();
+      if (known_.contains(key)) {
+        stack.pop_back();
+        continue;
+      }
+      if (!computed_here(key.value)) {
+        const NodeId node = leaf(key.value, key.map);
+        known_.emplace(key, node);
+        stack.pop_back();
+        continue;
+      }
+      const uint32_t index = g_.value(key.value).source;
+      const ir::Op& op = g_.op(index);
+      const auto maps = operand_maps(g_, maps_, op, key.map, cols_);
+      if (!maps) bug("an operand of ", ir::op_info(op.code)->name, " is not affine in its kernel");
+      const size_t depth = stack.size();
+      for (size_t i = op.operands.size(); i-- > 0;)
+        if (!known_.contains({op.operands[i], (*maps)[i]})) stack.push_back({op.operands[i], (*maps)[i]});
+      if (stack.size() != depth) continue;
+      std::vector<NodeId> args;
+      for (size_t i = 0; i < op.operands.size(); ++i) args.push_back(known_.at({op.operands[i], (*maps)[i]}));
+      const NodeId node = make(op, key.map, *maps, args);
+      known_.emplace(key, node);
+      step_.ops.push_back(index);
+      stack.pop_back();
+    }
+    return known_.at({root, root_map});
+  }
+
+  NodeId make(const ir::Op& op, MapId map, const std::vector<MapId>& maps, const std::vector<NodeId>& args) {
+    const ir::OpInfo& info = *ir::op_info(op.code);
+    const ir::DType type = storage(g_.value(op.results[0]).dtype);
+    switch (op.code) {
+      case OpCode::op_iota: return builder_.convert(type, iota(op, map));
+      case OpCode::op_pad: return guarded(map, maps[0], args[0], args[1]);
+      case OpCode::op_concat: {
+        NodeId out = args.back();
+        for (size_t i = args.size() - 1; i-- > 0;) out = guarded(map, maps[i], args[i], out);
+        return out;
+      }
+      case OpCode::op_matmul: return builder_.op(Prim::fold_dot, args[0], args[1]);
+      case OpCode::op_reduce_sum: return builder_.op(Prim::fold_sum, args[0]);
+      case OpCode::op_reduce_prod: return builder_.op(Prim::fold_prod, args[0]);
+      case OpCode::op_reduce_max:
+      case OpCode::op_reduce_any: return builder_.op(Prim::fold_max, args[0]);
+      case OpCode::op_reduce_min:
+      case OpCode::op_reduce_all: return builder_.op(Prim::fold_min, args[0]);
+      case OpCode::op_reduce_mean: {
+        const NodeId n = builder_.convert(type, builder_.size(size_slot(col_extent())));
+        return builder_.op(Prim::div, builder_.op(Prim::fold_sum, args[0]), n);
+      }
+      default: break;
+    }
+    if (info.cls == OpClass::movement) return args[0];
+    std::vector<Val> vals;
+    for (const NodeId a : args) vals.emplace_back(builder_, a);
+    return loop::expand(op.code, op.attrs, vals).id();
+  }
+
+  // `value` inside the boxes between the two maps, else `other`.
+  NodeId guarded(MapId outer, MapId inner, NodeId value, NodeId other) {
+    if (maps_[outer].boxes == maps_[inner].boxes) return value;
+    return builder_.op(Prim::select, inside(outer, inner), value, other);
+  }
+
+  DimId col_extent() {
+    std::vector<DimId> extents;
+    for (const uint32_t a : cols_) extents.push_back(c_.axes[a]);
+    return maps_.dims().product(extents);
+  }
+
+  const ir::Graph& g_;
+  Maps& maps_;
+  const Clustering& all_;
+  const uint32_t number_;
+  const Cluster& c_;
+  const Places& places_;
+  std::vector<uint32_t> order_, cols_, kernel_axis_;
+  loop::Builder builder_;
+  Step step_;
+  std::unordered_map<DimId, uint16_t> slot_;
+  std::vector<std::pair<TensorRef, ValueId>> tensors_;
+  std::unordered_map<Key, NodeId, KeyHash> known_;
+};
+
+}  // namespace
+
+Step lower(const ir::Graph& graph, Maps& maps, const Clustering& clustering, uint32_t cluster, const Places& places) {
+  return Lowering(graph, maps, clustering, cluster, places).run();
+}
+
+}  // namespace ingot::fuse

@@ -1,0 +1,152 @@
+#include "ir/op.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace ingot::ir {
+
+namespace {
+
+// The attribute lists that ops.def names. A default is written in text form; empty means none.
+namespace attrs {
+constexpr std::array<AttrSpec, 0> none{};
+constexpr std::array gelu{
+    AttrSpec{"approximate", AttrKind::string, false, "\"none\"", "\"none\" (by erf) or \"tanh\""},
+};
+constexpr std::array cast{
+    AttrSpec{"to", AttrKind::dtype, true, "", "the result's dtype"},
+};
+constexpr std::array iota{
+    AttrSpec{"shape", AttrKind::dims, true, "", "the result's shape, of rank 1 or more"},
+    AttrSpec{"axis", AttrKind::i64, false, "0", "the dim whose index is counted"},
+    AttrSpec{"dtype", AttrKind::dtype, false, "\"i64\"", "the result's dtype"},
+};
+constexpr std::array reshape{
+    AttrSpec{"shape", AttrKind::dims, true, "", "the result's shape; one extent may be -1 and follows from the others"},
+};
+constexpr std::array transpose{
+    AttrSpec{"perm", AttrKind::i64s, true, "", "dim i of the result is dim perm[i] of the operand"},
+};
+constexpr std::array broadcast{
+    AttrSpec{"shape", AttrKind::dims, true, "", "the result's shape"},
+};
+constexpr std::array slice{
+    AttrSpec{"starts", AttrKind::dims, true, "", "first index of each dim; a negative constant counts from the end"},
+    AttrSpec{"limits", AttrKind::dims, true, "", "where each dim stops, exclusive; a negative constant counts from the end"},
+    AttrSpec{"steps", AttrKind::i64s, false, "all 1", "step of each dim, not 0"},
+};
+constexpr std::array pad{
+    AttrSpec{"low", AttrKind::dims, true, "", "elements put before each dim; negative cuts"},
+    AttrSpec{"high", AttrKind::dims, true, "", "elements put after each dim; negative cuts"},
+};
+constexpr std::array axis0{
+    AttrSpec{"axis", AttrKind::i64, false, "0", "the dim joined along; negative counts from the end"},
+};
+constexpr std::array reverse{
+    AttrSpec{"axes", AttrKind::i64s, true, "", "the dims reversed; negative counts from the end"},
+};
+constexpr std::array reduce{
+    AttrSpec{"axes", AttrKind::i64s, false, "all", "the dims reduced; negative counts from the end"},
+    AttrSpec{"keepdims", AttrKind::boolean, false, "false", "whether a reduced dim stays as an extent of 1"},
+};
+constexpr std::array axis{
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim worked along; negative counts from the end"},
+};
+constexpr std::array norm{
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the first normalised dim; negative counts from the end"},
+    AttrSpec{"epsilon", AttrKind::f64, false, "1e-05", "added to the variance or mean square"},
+};
+}  // namespace attrs
+
+constexpr OpInfo rows[] = {
+#define OP(name, number, cls, lo, hi, types, rule, attributes, doc)                                                    \
+  {#name, OpCode::op_##name, OpClass::cls, lo, hi, TypeSet::types, Rule::rule, attrs::attributes, doc},
+#include "ir/ops.def"
+#undef OP
+};
+
+constexpr bool ascending() {
+  for (size_t i = 1; i < std::size(rows); ++i)
+    if (rows[i - 1].code >= rows[i].code) return false;
+  return true;
+}
+static_assert(ascending(), "op_info() searches by number, and numbers are unique");
+
+// Rows by name, made at compile time: find_op() serves the parser for every op of a text.
+constexpr auto by_name = [] {
+  std::array<uint16_t, std::size(rows)> order{};
+  for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<uint16_t>(i);
+  std::sort(order.begin(), order.end(), [](uint16_t a, uint16_t b) { return rows[a].name < rows[b].name; });
+  return order;
+}();
+
+}  // namespace
+
+const OpInfo* op_info(OpCode code) noexcept {
+  const auto at = std::lower_bound(std::begin(rows), std::end(rows), code,
+                                   [](const OpInfo& row, OpCode c) { return row.code < c; });
+  return at != std::end(rows) && at->code == code ? at : nullptr;
+}
+
+const OpInfo* find_op(std::string_view name) noexcept {
+  const auto at = std::lower_bound(by_name.begin(), by_name.end(), name,
+                                   [](uint16_t row, std::string_view n) { return rows[row].name < n; });
+  return at != by_name.end() && rows[*at].name == name ? &rows[*at] : nullptr;
+}
+
+std::span<const OpInfo> op_table() noexcept { return rows; }
+
+std::string_view name(OpClass cls) noexcept {
+  switch (cls) {
+    case OpClass::elementwise: return "elementwise";
+    case OpClass::function: return "function";
+    case OpClass::reduce: return "reduce";
+    case OpClass::scan: return "scan";
+    case OpClass::movement: return "movement";
+    case OpClass::gather: return "gather";
+    case OpClass::contraction: return "contraction";
+    case OpClass::composite: return "composite";
+  }
+  return "invalid";
+}
+
+bool in_set(TypeSet set, DType type) noexcept {
+  const bool real = type == DType::f16 || type == DType::bf16 || type == DType::f32 || type == DType::f64;
+  switch (set) {
+    case TypeSet::num: return real || is_integer(type);
+    case TypeSet::flt: return real;
+    case TypeSet::any: return real || is_integer(type) || is_float(type) || type == DType::boolean;
+    case TypeSet::boo: return type == DType::boolean;
+    case TypeSet::bit: return type == DType::boolean || is_integer(type);
+    case TypeSet::sgn: return real || is_signed(type);
+  }
+  return false;
+}
+
+std::string_view name(AttrKind kind) noexcept {
+  switch (kind) {
+    case AttrKind::i64: return "i64";
+    case AttrKind::f64: return "f64";
+    case AttrKind::string: return "string";
+    case AttrKind::boolean: return "bool";
+    case AttrKind::dtype: return "dtype";
+    case AttrKind::dim: return "dim";
+    case AttrKind::i64s: return "list of i64";
+    case AttrKind::f64s: return "list of f64";
+    case AttrKind::strings: return "list of string";
+    case AttrKind::booleans: return "list of bool";
+    case AttrKind::dtypes: return "list of dtype";
+    case AttrKind::dims: return "list of dim";
+  }
+  return "invalid";
+}
+
+size_t attr_index(const OpInfo& info, std::string_view name) {
+  for (size_t i = 0; i < info.attrs.size(); ++i)
+    if (info.attrs[i].name == name) return i;
+  bug("op ", info.name, " has no attribute ", name);
+}
+
+}  // namespace ingot::ir

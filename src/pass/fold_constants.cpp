@@ -1,0 +1,88 @@
+#include <optional>
+
+#include "pass/passes.h"
+#include "pass/rebuild.h"
+
+namespace ingot::pass {
+
+namespace {
+
+// A constant larger than its sources by more than this is cheaper to compute where it is used.
+constexpr uint64_t growth = 4;
+
+std::optional<uint64_t> constant_bytes(const ir::Graph& g, ValueId v) {
+  uint64_t bytes = ir::item_size(g.value(v).dtype);
+  for (const ir::DimId d : g.value(v).shape) {
+    const auto extent = g.dims().as_constant(d);
+    if (!extent || __builtin_mul_overflow(bytes, static_cast<uint64_t>(*extent), &bytes)) return std::nullopt;
+  }
+  return bytes;
+}
+
+// What the interpreter can compute today; other dtypes stay ops, and say so when they are compiled.
+bool computable(ir::DType t) {
+  return t == ir::DType::boolean || ir::is_integer(t) || t == ir::DType::f32 || t == ir::DType::f64;
+}
+
+}  // namespace
+
+ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Evaluate& evaluate) {
+  // Which ops fold: all operands constant or folded, and a result that is small enough to keep.
+  std::vector<bool> folds(graph.value_count(), false);
+  const auto known = [&](ValueId v) { return graph.value(v).kind == ir::ValueKind::constant || folds[v]; };
+  bool any = false;
+  for (uint32_t i = 0; i < graph.op_count(); ++i) {
+    const ir::Op& op = graph.op(i);
+    uint64_t sources = 64;
+    bool fold = !op.operands.empty() && op.results.size() == 1;
+    for (const ValueId v : op.operands) {
+      fold = fold && known(v) && computable(graph.value(v).dtype);
+      if (fold) sources += constant_bytes(graph, v).value_or(0);
+    }
+    if (!fold || !computable(graph.value(op.results[0]).dtype)) continue;
+    const auto bytes = constant_bytes(graph, op.results[0]);
+    folds[op.results[0]] = bytes && *bytes > 0 && *bytes <= limit_bytes && *bytes <= sources * growth;
+    any = any || folds[op.results[0]];
+  }
+  if (!any) return graph;
+
+  // One graph with everything that folds; its outputs are the values that something else reads.
+  std::vector<bool> wanted(graph.value_count(), false);
+  for (uint32_t i = 0; i < graph.op_count(); ++i)
+    if (!folds[graph.op(i).results[0]])
+      for (const ValueId v : graph.op(i).operands) wanted[v] = folds[v];
+  for (const ir::Output& o : graph.outputs()) wanted[o.value] = wanted[o.value] || folds[o.value];
+
+  ir::Graph constants("constants");
+  constants.dims() = graph.dims();
+  std::vector<ValueId> there(graph.value_count(), ir::no_value);
+  const auto in_constants = [&](ValueId v) {
+    if (there[v] == ir::no_value) there[v] = constants.constant(graph.value(v).dtype, graph.value(v).shape, graph.constant_data(v));
+    return there[v];
+  };
+  std::vector<ValueId> results;
+  for (uint32_t i = 0; i < graph.op_count(); ++i) {
+    const ir::Op& op = graph.op(i);
+    if (!folds[op.results[0]]) continue;
+    std::vector<ValueId> operands;
+    for (const ValueId v : op.operands) operands.push_back(in_constants(v));
+    there[op.results[0]] = constants.op(op.code, operands, named_attrs(op));
+    if (!wanted[op.results[0]]) continue;
+    constants.output("", there[op.results[0]]);
+    results.push_back(op.results[0]);
+  }
+  if (results.empty()) return graph;
+  constants.seal();
+  const std::vector<ir::Constant> values = evaluate(constants);
+
+  Rebuild r(graph);
+  for (size_t i = 0; i < results.size(); ++i) {
+    const ir::Value& v = graph.value(results[i]);
+    r.set(results[i], r.to().constant(v.dtype, v.shape, values[i]));
+  }
+  for (uint32_t i = 0; i < graph.op_count(); ++i)
+    if (!folds[graph.op(i).results[0]]) r.copy(graph.op(i));
+  return r.finish();
+}
+
+}  // namespace ingot::pass

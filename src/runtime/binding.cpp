@@ -1,0 +1,133 @@
+// The half of a run that checks the host's tensors: symbols are bound from input shapes, then everything is compared with what
+// the graph says. Nothing has been written when one of these throws.
+#include <bit>
+#include <cstring>
+
+#include "base/error.h"
+#include "runtime/overlap.h"
+#include "runtime/workspace.h"
+
+namespace ingot::runtime {
+
+namespace {
+
+constexpr int64_t unset = INT64_MIN;
+
+std::string label(const char* what, size_t i, const IoSpec& spec) {
+  return spec.name.empty() ? cat(what, " ", i) : cat(what, " ", i, " (%", spec.name, ")");
+}
+
+// Everything about one tensor but its extents' values. `p` receives extents and byte strides. Queries of shapes need no data.
+void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* t, bool need_data, Place& p) {
+  const auto bad = [&](const auto&... why) { fail(Code::invalid_argument, label(what, i, spec), ": ", why...); };
+  if (!t) bad("the tensor is NULL");
+  if (t->device.type != device_cpu) bad("device type ", t->device.type, ", expected 1 (CPU)");
+  if (from_dlpack(t->dtype) != spec.dtype)
+    bad("dtype code ", unsigned{t->dtype.code}, " of ", unsigned{t->dtype.bits}, " bits and ", unsigned{t->dtype.lanes},
+        " lanes, expected ", ir::name(spec.dtype));
+  if (t->ndim < 0 || static_cast<size_t>(t->ndim) != spec.shape.size()) bad("rank ", t->ndim, ", expected ", spec.shape.size());
+  if (t->ndim > 0 && !t->shape) bad("shape is NULL");
+  const auto item = static_cast<int64_t>(ir::item_size(spec.dtype));
+  p.rank = static_cast<uint32_t>(t->ndim);
+  int64_t bytes = item, step = item;
+  bool empty = false;
+  for (uint32_t d = p.rank; d-- > 0;) {
+    const int64_t extent = t->shape[d];
+    if (extent < 0) bad("extent ", extent, " of dim ", d, " is negative");
+    p.extent[d] = extent;
+    empty = empty || extent == 0;
+    if (!empty && __builtin_mul_overflow(bytes, extent, &bytes)) bad("its size overflows 64 bits");
+  }
+  p.compact = true;
+  for (uint32_t d = p.rank; d-- > 0;) {
+    const int64_t extent = p.extent[d];
+    p.stride[d] = step;
+    if (t->strides && extent > 1) {
+      int64_t reach;
+      if (__builtin_mul_overflow(t->strides[d], item, &p.stride[d]) || __builtin_mul_overflow(p.stride[d], extent - 1, &reach) ||
+          reach > INT64_MAX / 64 || reach < -(INT64_MAX / 64))
+        bad("stride ", t->strides[d], " of dim ", d, " overflows");
+      p.compact = p.compact && p.stride[d] == step;
+    }
+    if (!empty) step *= extent > 0 ? extent : 1;
+  }
+  if (empty) p.compact = true;
+  if (need_data && !t->data && !empty) bad("data is NULL but its size is not zero");
+  p.data = static_cast<char*>(t->data) + t->byte_offset;
+}
+
+}  // namespace
+
+void Executor::bind(std::span<const Tensor* const> ins, bool need_data, Workspace& w) const {
+  if (ins.size() != plan_.inputs.size())
+    fail(Code::invalid_argument, ins.size(), " inputs given, the graph has ", plan_.inputs.size());
+  for (const ir::DimId s : plan_.dims.symbols()) w.dims[s] = unset;
+  for (size_t i = 0; i < ins.size(); ++i) {
+    const IoSpec& spec = plan_.inputs[i];
+    Place& p = w.inputs[i];
+    check_tensor("input", i, spec, ins[i], need_data || spec.symbol != ir::no_dim, p);
+    if (spec.symbol != ir::no_dim) {
+      int64_t v;
+      std::memcpy(&v, p.data, sizeof v);
+      int64_t& bound = w.dims[spec.symbol];
+      if (bound != unset && bound != v)
+        fail(Code::invalid_argument, label("input", i, spec), ": ", plan_.dims.to_string(spec.symbol), " is ", v, " here and ", bound, " before");
+      bound = v;
+    }
+    for (uint32_t d = 0; d < p.rank; ++d) {
+      const ir::DimId dim = spec.shape[d];
+      if (plan_.dims.kind(dim) != ir::DimKind::symbol) continue;
+      int64_t& bound = w.dims[dim];
+      if (bound == unset) bound = p.extent[d];
+    }
+  }
+  plan_.dims.evaluate(w.dims);
+  for (size_t i = 0; i < ins.size(); ++i) {
+    const IoSpec& spec = plan_.inputs[i];
+    for (uint32_t d = 0; d < w.inputs[i].rank; ++d)
+      if (w.dims[spec.shape[d]] != w.inputs[i].extent[d])
+        fail(Code::invalid_argument, label("input", i, spec), ": dim ", d, " is ", w.inputs[i].extent[d], ", expected ",
+             plan_.dims.to_string(spec.shape[d]), " = ", w.dims[spec.shape[d]]);
+  }
+  plan_.dims.check(w.dims);
+}
+
+void Executor::check_outputs(std::span<const Tensor* const> outs, Workspace& w) const {
+  if (outs.size() != plan_.outputs.size())
+    fail(Code::invalid_argument, outs.size(), " outputs given, the graph has ", plan_.outputs.size());
+  for (size_t i = 0; i < outs.size(); ++i) {
+    const IoSpec& spec = plan_.outputs[i];
+    Place& p = w.outputs[i];
+    check_tensor("output", i, spec, outs[i], true, p);
+    for (uint32_t d = 0; d < p.rank; ++d)
+      if (w.dims[spec.shape[d]] != p.extent[d])
+        fail(Code::invalid_argument, label("output", i, spec), ": dim ", d, " is ", p.extent[d], ", expected ",
+             plan_.dims.to_string(spec.shape[d]), " = ", w.dims[spec.shape[d]]);
+    if (!p.compact && self_overlap({p.data, ir::item_size(spec.dtype), p.rank, p.extent, p.stride}))
+      fail(Code::invalid_argument, label("output", i, spec), ": its elements overlap (a stride is zero or too small)");
+  }
+}
+
+void Executor::check_overlap(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, Workspace& w) const {
+  const auto region = [](const Place& p, const IoSpec& s) {
+    return Region{p.data, ir::item_size(s.dtype), p.rank, p.extent, p.stride};
+  };
+  w.in_place = false;
+  for (size_t o = 0; o < outs.size(); ++o) {
+    const Region out = region(w.outputs[o], plan_.outputs[o]);
+    for (size_t other = 0; other < o; ++other)
+      if (overlap(out, region(w.outputs[other], plan_.outputs[other])))
+        fail(Code::invalid_argument, label("output", o, plan_.outputs[o]), ": overlaps ", label("output", other, plan_.outputs[other]));
+    for (size_t i = 0; i < ins.size(); ++i) {
+      const Region in = region(w.inputs[i], plan_.inputs[i]);
+      if (!overlap(out, in)) continue;
+      bool same = in.base == out.base && in.rank == out.rank && in.item == out.item;
+      for (size_t d = 0; same && d < in.rank; ++d)
+        same = in.extent[d] == out.extent[d] && (in.stride[d] == out.stride[d] || in.extent[d] <= 1);
+      if (same && in_place_[o * ins.size() + i]) w.in_place = true;
+      else w.home[ins.size() + o] = &w.homes[ins.size() + o];
+    }
+  }
+}
+
+}  // namespace ingot::runtime

@@ -1,0 +1,133 @@
+#include "runtime/parallel.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+namespace ingot::runtime {
+
+namespace {
+
+// A worker looks this often for the next job before it sleeps: some tens of microseconds, the distance of two kernels
+// of one graph.
+constexpr int spin_rounds = 4000;
+
+void pause_cpu() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// CPUs' worth of quota in cgroup v2's cpu.max ("max 100000" or "150000 100000"); 0 if there is none.
+uint32_t cgroup_quota() {
+  struct Close {
+    void operator()(std::FILE* f) const { std::fclose(f); }
+  };
+  const std::unique_ptr<std::FILE, Close> file(std::fopen("/sys/fs/cgroup/cpu.max", "re"));
+  char text[64] = {};
+  if (!file || !std::fgets(text, sizeof text, file.get())) return 0;
+  const char* const end = text + sizeof text;
+  int64_t quota = 0, period = 0;
+  const auto [after, error] = std::from_chars(text, end, quota);
+  if (error != std::errc{} || *after != ' ') return 0;
+  if (std::from_chars(after + 1, end, period).ec != std::errc{} || period <= 0 || quota <= 0) return 0;
+  return static_cast<uint32_t>(std::min<int64_t>(1024, (quota + period - 1) / period));
+}
+
+}  // namespace
+
+uint32_t available_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  uint32_t n = 1;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) n = std::max(1, CPU_COUNT(&set));
+  if (const uint32_t quota = cgroup_quota()) n = std::min(n, quota);
+  return n;
+}
+
+Pool::Pool(uint32_t threads) : width_(std::clamp<uint32_t>(threads, 1, 1024)), owner_(getpid()) {}
+
+Pool::~Pool() {
+  stop_.store(true, std::memory_order_release);
+  wake_.fetch_add(1, std::memory_order_release);
+  wake_.notify_all();
+  for (std::thread& t : threads_) {
+    if (getpid() == owner_) t.join();
+    else t.detach();  // a forked child: the thread is not there
+  }
+}
+
+void Pool::start() {
+  // The host's signals are none of the workers' business.
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  try {
+    while (threads_.size() + 1 < width_) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    // Fewer threads than asked for, possibly none: the caller's own is enough.
+  }
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+}
+
+void Pool::run(uint32_t tasks, Task fn, void* context) {
+  const bool alone = tasks < 2 || tasks > 0xffff || width_ < 2 || getpid() != owner_ || busy_.exchange(true, std::memory_order_acquire);
+  if (alone) {
+    for (uint32_t i = 0; i < tasks; ++i) fn(context, i);
+    return;
+  }
+  if (threads_.empty()) start();
+  fn_ = fn;
+  context_ = context;
+  done_.store(0, std::memory_order_relaxed);
+  const uint64_t epoch = (job_.load(std::memory_order_relaxed) >> 32) + 1;
+  job_.store(epoch << 32 | uint64_t{tasks} << 16, std::memory_order_release);
+  wake_.fetch_add(1, std::memory_order_release);
+  wake_.notify_all();
+  help();
+  for (int i = 0; done_.load(std::memory_order_acquire) != tasks; ++i) {
+    if (i < spin_rounds) {
+      pause_cpu();
+    } else if (const uint32_t seen = done_.load(std::memory_order_acquire); seen != tasks) {
+      done_.wait(seen, std::memory_order_acquire);
+    }
+  }
+  busy_.store(false, std::memory_order_release);
+}
+
+void Pool::help() {
+  uint64_t job = job_.load(std::memory_order_acquire);
+  for (;;) {
+    const auto tasks = static_cast<uint32_t>(job >> 16 & 0xffff), next = static_cast<uint32_t>(job & 0xffff);
+    if (next >= tasks) return;
+    if (!job_.compare_exchange_weak(job, job + 1, std::memory_order_acq_rel, std::memory_order_acquire)) continue;
+    fn_(context_, next);
+    if (done_.fetch_add(1, std::memory_order_acq_rel) + 1 == tasks) done_.notify_all();
+    job = job_.load(std::memory_order_acquire);
+  }
+}
+
+void Pool::work() {
+  uint32_t seen = 0;
+  while (!stop_.load(std::memory_order_acquire)) {
+    help();
+    int rounds = 0;
+    uint32_t now = 0;
+    while ((now = wake_.load(std::memory_order_acquire)) == seen && rounds < spin_rounds) {
+      pause_cpu();
+      ++rounds;
+    }
+    if (now == seen) wake_.wait(seen, std::memory_order_acquire);
+    seen = wake_.load(std::memory_order_acquire);
+  }
+}
+
+}  // namespace ingot::runtime

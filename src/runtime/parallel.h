@@ -1,0 +1,53 @@
+// Running tasks on several threads: by the host's parallel_for or by Ingot's own small pool.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace ingot::runtime {
+
+// Calls fn(context, i) once for each i < tasks, on any threads, and returns when all are done. No task waits for
+// another, so running them one after the other is always right. Thread-safe.
+class Parallel {
+ public:
+  using Task = void (*)(void* context, uint32_t index);
+  virtual ~Parallel() = default;
+  virtual uint32_t width() const noexcept = 0;  // how many tasks it makes sense to hand in
+  virtual void run(uint32_t tasks, Task fn, void* context) = 0;
+};
+
+// CPUs this process may use: affinity and cgroup quota, at least 1.
+uint32_t available_cpus();
+
+// Threads start with the first run() of more than one task, spin briefly for the next one and then sleep. One job at a time: a
+// run() that finds the pool busy (a nested one, too), or that is in a forked child, executes its tasks itself.
+class Pool final : public Parallel {
+ public:
+  explicit Pool(uint32_t threads);  // the caller of run() counts as one
+  ~Pool() override;
+  uint32_t width() const noexcept override { return width_; }
+  void run(uint32_t tasks, Task fn, void* context) override;
+
+ private:
+  void start();
+  void work();
+  // Runs tasks of the current job until none is left unclaimed.
+  void help();
+
+  const uint32_t width_;
+  const int64_t owner_;  // the process whose threads these are
+  std::vector<std::thread> threads_;
+  std::atomic<bool> busy_{false};
+  // epoch << 32 | tasks << 16 | next: a claim is one compare-exchange, and a late waker cannot claim from a job it has not seen.
+  std::atomic<uint64_t> job_{0};
+  std::atomic<uint32_t> done_{0};
+  std::atomic<uint32_t> wake_{0};
+  std::atomic<bool> stop_{false};
+  Task fn_ = nullptr;
+  void* context_ = nullptr;
+};
+
+}  // namespace ingot::runtime
