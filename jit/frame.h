@@ -44,6 +44,7 @@ struct Frame {
   int64_t k;      // mode row: how many k this call covers (the last sweep, which has no folds: unused)
   uint32_t flags;
   uint32_t reserved;
+  char* scratch;  // the body's own, Body::scratch_bytes() of it, 64-byte aligned; nothing survives the call
 };
 
 }  // namespace ingot::jit

@@ -17,6 +17,8 @@ class Body {
   virtual void row(const Frame& frame) const noexcept = 0;
   // False for the interpreter, which ignores frame_stream.
   virtual bool compiled() const noexcept = 0;
+  // What a call needs at Frame::scratch. Emitted code keeps its values in registers.
+  virtual size_t scratch_bytes() const noexcept { return 0; }
 };
 
 struct Program {

@@ -6,39 +6,46 @@
 #include <vector>
 
 #include "jit/program.h"
+#include "jit/strip/launch_args.h"
+#include "jit/strip/plan.h"
 
 namespace ingot::jit {
 
-// Where a view lies for one launch. For load and store views: the address of the element whose axis indices are all 0
-// (possibly outside the tensor when boxes or negative strides say so; it is never touched there) and a stride in bytes
-// for each axis of the kernel, 0 for axes the view lacks. For iota: `value` and the increments per axis. For inside:
-// unused.
-struct ViewArg {
-  char* base = nullptr;
-  int64_t value = 0;
-  int64_t stride[loop::max_axes] = {};
-};
-
 // The geometry of one launch. prepare() may be called again with other sizes; it allocates only to grow. Between
 // prepare() and the end of the last run_chunk() the program and what the views point to must stay. After prepare(),
-// run_chunk() may be called concurrently for different chunks, each with its own scratch.
+// run_chunk() may be called concurrently for different chunks, each with its own scratch. The caller sets the
+// floating-point environment.
 class Launch {
  public:
   // `sizes` has Kernel::sizes entries: the extents of the axes first. Every extent is >= 0.
   // `stream` allows non-temporal stores (the caller has judged the footprint and that nothing is in place).
+  // Throws std::bad_alloc only.
   void prepare(const Program& program, const int64_t* sizes, const ViewArg* views, bool stream);
 
-  // Chunk boundaries depend on the extents alone. 0 if there is nothing to do.
+  // Chunk boundaries depend on extents and strides alone, the results on neither. 0 if there is nothing to do.
   int64_t chunks() const { return chunks_; }
-  // Bytes of scratch, 64-byte aligned, that each concurrent run_chunk() needs.
-  size_t scratch_bytes() const { return scratch_bytes_; }
+  // Bytes of scratch, 64-byte aligned, that each concurrent run_chunk() with this body needs.
+  size_t scratch_bytes(const Body& body) const { return scratch_ + body.scratch_bytes(); }
 
   void run_chunk(const Body& body, int64_t chunk, void* scratch) const noexcept;
 
  private:
-  // (the driver's own; see launch.cpp)
+  bool prepare_linear(const int64_t* sizes, const ViewArg* views);
+  void run_linear(const Body& body, int64_t chunk, char* scratch) const noexcept;
+
   int64_t chunks_ = 0;
-  size_t scratch_bytes_ = 0;
+  size_t scratch_ = 0;  // less the body's
+  const Program* program_ = nullptr;
+  std::vector<int64_t> sizes_;
+  bool stream_ = false;
+
+  // The short way: a kernel without cols whose views are all consecutive over the one linear index, or a single item.
+  bool linear_ = false;
+  int64_t lanes_ = 0;
+  char* base_[loop::max_views];
+  uint8_t step_[loop::max_views];  // bytes from lane to lane: the item size, or 0
+
+  Plan plan_;  // otherwise
 };
 
 }  // namespace ingot::jit

@@ -1,0 +1,168 @@
+#include "jit/interp/interp.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "jit/interp/compile.h"
+
+namespace ingot::jit {
+
+namespace interp {
+
+namespace {
+
+constexpr size_t align(size_t n) { return (n + 63) / 64 * 64; }
+
+// Scratch of one call: an address per operand, the single items, the strips.
+struct Layout {
+  size_t singles, strips, total, pitch;
+  explicit Layout(const Code& code) {
+    singles = align(code.operands.size() * sizeof(char*));
+    strips = singles + align(code.singles * sizeof(uint64_t));
+    pitch = align(static_cast<size_t>(code.lanes) * code.strip_item);
+    total = strips + code.strips * pitch;
+  }
+};
+
+bool any(const char* bytes, int64_t n) {
+  uint64_t set = 0;
+  for (; n >= 8; n -= 8, bytes += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes, sizeof word);
+    set |= word;
+  }
+  for (; n > 0; --n, ++bytes) set |= static_cast<unsigned char>(*bytes);
+  return set != 0;
+}
+
+class Interpreter final : public Body {
+ public:
+  Interpreter(const Program& program, const Ops& ops) : row_mode_(program.schedule.mode == loop::LaneMode::row) {
+    for (unsigned s = 0; s < program.schedule.sweeps.size(); ++s)
+      sweeps_.push_back(compile_sweep(program.kernel, program.schedule, s, ops));
+    row_ = compile_row(program.kernel, program.schedule, ops);
+    scratch_ = Layout(row_).total;
+    for (const Code& code : sweeps_) scratch_ = std::max(scratch_, Layout(code).total);
+  }
+
+  bool compiled() const noexcept override { return false; }
+  size_t scratch_bytes() const noexcept override { return scratch_; }
+
+  void row(const Frame& frame) const noexcept override {
+    char** const at = resolve(row_, frame);
+    run(row_.uniform, at, 1);
+    run(row_.stores, at, 1);
+  }
+
+  void sweep(unsigned index, const Frame& frame) const noexcept override {
+    const Code& code = sweeps_[index];
+    char** const at = resolve(code, frame);
+    run(code.uniform, at, 1);
+    for (int64_t lane = 0; lane < frame.n; lane += code.lanes) {
+      const int64_t n = std::min(code.lanes, frame.n - lane);
+      run(code.per_lane, at, n);
+      if (!code.dots.empty()) {
+        dots(code, frame, at, n);
+      } else {
+        run(code.varying, at, n);
+        const int64_t valid = std::min(n, frame.valid - lane);
+        if (valid > 0)
+          for (const FoldStep& f : code.folds) f.fn(n, valid, at[f.src], at[f.acc]);
+      }
+      run(code.stores, at, n);
+      for (size_t o = 0; o < code.operands.size(); ++o) at[o] += n * lane_bytes(code.operands[o]);
+    }
+  }
+
+ private:
+  // Strips hold one run of lanes; memory goes on.
+  static int64_t lane_bytes(const Operand& o) { return o.per_lane && o.source != Source::strip ? o.item : 0; }
+
+  char** resolve(const Code& code, const Frame& frame) const noexcept {
+    const Layout layout(code);
+    char** const at = reinterpret_cast<char**>(frame.scratch);
+    for (size_t i = 0; i < code.operands.size(); ++i) {
+      const Operand& o = code.operands[i];
+      switch (o.source) {
+        // Only read.
+        case Source::constant: at[i] = const_cast<char*>(reinterpret_cast<const char*>(&code.constants[o.index])); break;
+        case Source::size: at[i] = const_cast<char*>(reinterpret_cast<const char*>(frame.size + o.index)); break;
+        case Source::view: at[i] = frame.ptr[o.index]; break;
+        case Source::hold: at[i] = frame.hold[o.index]; break;
+        case Source::value:
+          at[i] = const_cast<char*>(frame.value) + o.index * (row_mode_ ? frame.acc_stride : int64_t{sizeof(uint64_t)});
+          break;
+        case Source::acc: at[i] = frame.acc + o.index * (row_mode_ ? frame.acc_stride : int64_t{acc_bytes}); break;
+        case Source::single: at[i] = frame.scratch + layout.singles + o.index * sizeof(uint64_t); break;
+        case Source::strip: at[i] = frame.scratch + layout.strips + o.index * layout.pitch; break;
+      }
+    }
+    return at;
+  }
+
+  static void run(const std::vector<Step>& steps, char* const* at, int64_t n) noexcept {
+    const auto address = [&](uint32_t o) { return o == ~uint32_t{0} ? nullptr : at[o]; };
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Step& s = steps[i];
+      if (s.fn) s.fn(s.single ? 1 : n, at[s.out], at[s.a], address(s.b), address(s.c), s.scalars);
+      else if (!any(at[s.a], s.single ? 1 : n)) i = s.out - 1;
+    }
+  }
+
+  // One run of lanes over the call's k.
+  static void dots(const Code& code, const Frame& frame, char** at, int64_t n) noexcept {
+    const auto k_step = [&](const Operand& o) { return o.source == Source::view ? frame.step[o.index] : 0; };
+    bool chains = false;
+    for (const DotStep& d : code.dots) {
+      if (d.dot) {
+        d.dot(n, frame.k, at[d.acc], at[d.a], k_step(code.operands[d.a]), at[d.b], k_step(code.operands[d.b]), d.scalars);
+        continue;
+      }
+      chains = true;
+      start(d.type, at[d.p], n);
+    }
+    if (!chains) return;
+    for (int64_t k = 0; k < frame.k; ++k) {
+      run(code.varying, at, n);
+      for (const DotStep& d : code.dots) d.chain(n, at[d.p], at[d.a], at[d.b], d.scalars);
+      for (size_t o = 0; o < code.operands.size(); ++o) at[o] += k_step(code.operands[o]);
+    }
+    for (size_t o = 0; o < code.operands.size(); ++o) at[o] -= frame.k * k_step(code.operands[o]);
+    for (const DotStep& d : code.dots) d.accumulate(n, at[d.acc], at[d.acc], at[d.p], nullptr, 0);
+  }
+
+  static void start(loop::DType type, char* p, int64_t n) noexcept {
+    switch (type) {
+      case loop::DType::f32:
+        for (int64_t i = 0; i < n; ++i) reinterpret_cast<float*>(p)[i] = -0.0f;
+        break;
+      case loop::DType::f64:
+        for (int64_t i = 0; i < n; ++i) reinterpret_cast<double*>(p)[i] = -0.0;
+        break;
+      default: std::memset(p, 0, static_cast<size_t>(n) * ir::item_size(type));
+    }
+  }
+
+  const bool row_mode_;
+  std::vector<Code> sweeps_;
+  Code row_;
+  size_t scratch_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<const Body> interpreter_with(const Program& program, const Ops& ops) {
+  return std::make_shared<const Interpreter>(program, ops);
+}
+
+}  // namespace interp
+
+std::shared_ptr<const Body> interpreter(const Program& program) {
+#if defined(INGOT_HAVE_AVX2)
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+    return interp::interpreter_with(program, interp::ops_avx2());
+#endif
+  return interp::interpreter_with(program, interp::ops_baseline());
+}
+
+}  // namespace ingot::jit

@@ -1,0 +1,123 @@
+#include "jit/strip/launch.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "jit/strip/items.h"
+#include "jit/strip/stream.h"
+
+namespace ingot::jit {
+
+using loop::LaneMode;
+using loop::strip_lanes;
+using loop::ViewKind;
+
+void Launch::prepare(const Program& program, const int64_t* sizes, const ViewArg* views, bool stream) {
+  program_ = &program;
+  sizes_.assign(sizes, sizes + program.kernel.sizes);
+  stream_ = stream;
+  linear_ = program.kernel.cols == 0 && program.schedule.row_stores.empty() && prepare_linear(sizes, views);
+  if (linear_) {
+    chunks_ = (lanes_ + chunk_elements - 1) / chunk_elements;
+    scratch_ = program.kernel.views.size() * pad_lanes * sizeof(int64_t);
+    return;
+  }
+  plan_.build(program, sizes_.data(), views, stream);
+  chunks_ = plan_.chunks();
+  scratch_ = plan_.scratch;
+}
+
+bool Launch::prepare_linear(const int64_t* sizes, const ViewArg* views) {
+  const loop::Kernel& kernel = program_->kernel;
+  lanes_ = 1;
+  for (unsigned a = 0; a < kernel.rows; ++a) lanes_ *= sizes[a];
+  for (size_t v = 0; v < kernel.views.size(); ++v) {
+    const loop::View& kv = kernel.views[v];
+    if (kv.kind > ViewKind::store || !kv.boxes.empty()) return false;
+    base_[v] = views[v].base;
+    step_[v] = 0;
+    if (kv.axes == 0) continue;
+    const int64_t size = storage_size(kv.storage);
+    int64_t stride = size;
+    for (unsigned a = kernel.rows; a-- > 0;) {
+      if (sizes[a] == 1) continue;
+      if (!(kv.axes >> a & 1) || views[v].stride[a] != stride) return false;
+      stride *= sizes[a];
+    }
+    step_[v] = static_cast<uint8_t>(size);
+  }
+  return true;
+}
+
+void Launch::run_linear(const Body& body, int64_t chunk, char* scratch) const noexcept {
+  const loop::Kernel& kernel = program_->kernel;
+  const size_t count = kernel.views.size();
+  const loop::Sweep& sweep = program_->schedule.sweeps[0];
+  char* ptr[loop::max_views];
+  Frame frame{};
+  frame.ptr = ptr;
+  frame.size = sizes_.data();
+  frame.scratch = scratch + scratch_;
+  int64_t at = chunk * chunk_elements;
+  const int64_t end = std::min(lanes_, at + chunk_elements);
+  for (size_t v = 0; v < count; ++v) ptr[v] = base_[v] + at * step_[v];
+  const auto advance = [&](int64_t n) {
+    for (size_t v = 0; v < count; ++v) ptr[v] += n * step_[v];
+    at += n;
+  };
+  const auto call = [&](int64_t n, int64_t valid) {
+    frame.n = n;
+    frame.valid = valid;
+    body.sweep(0, frame);
+  };
+  // Lanes that are no whole granule run on padded copies: nothing beyond the views is touched.
+  const auto padded = [&](int64_t valid) {
+    char* const pad = scratch;
+    char* real[loop::max_views];
+    const int64_t n = round_up(valid, sweep.granule);
+    for (size_t v = 0; v < count; ++v) {
+      real[v] = ptr[v];
+      if (step_[v] == 0) continue;
+      ptr[v] = pad + v * pad_lanes * sizeof(int64_t);
+      if (kernel.views[v].kind != ViewKind::load) continue;
+      std::memcpy(ptr[v], real[v], static_cast<size_t>(valid * step_[v]));
+      std::memset(ptr[v] + valid * step_[v], 0, static_cast<size_t>((n - valid) * step_[v]));
+    }
+    call(n, valid);
+    for (size_t v = 0; v < count; ++v) {
+      if (step_[v] != 0 && kernel.views[v].kind == ViewKind::store)
+        std::memcpy(real[v], ptr[v], static_cast<size_t>(valid * step_[v]));
+      ptr[v] = real[v];
+    }
+    advance(valid);
+  };
+
+  bool streams = false;
+  if (stream_ && body.compiled() && end - at >= strip_lanes) {
+    StreamPeel peel;
+    for (size_t v = 0; v < count; ++v)
+      if (kernel.views[v].kind == ViewKind::store) peel.add(ptr[v], step_[v]);
+    if (const int64_t head = peel.lanes(); head >= 0) {
+      if (head > 0) padded(head);
+      frame.flags = frame_stream;
+      streams = true;
+    }
+  }
+  for (; end - at >= strip_lanes; advance(strip_lanes)) call(strip_lanes, strip_lanes);
+  if (const int64_t whole = (end - at) / sweep.granule * sweep.granule) {
+    call(whole, whole);
+    advance(whole);
+  }
+  frame.flags = 0;
+  if (at < end) padded(end - at);
+  if (streams) stream_fence();
+}
+
+void Launch::run_chunk(const Body& body, int64_t chunk, void* scratch) const noexcept {
+  char* const arena = static_cast<char*>(scratch);
+  if (linear_) run_linear(body, chunk, arena);
+  else if (program_->schedule.mode == LaneMode::cols) walk_cols(plan_, body, chunk, arena);
+  else walk_row(plan_, body, chunk, arena);
+}
+
+}  // namespace ingot::jit

@@ -1,0 +1,133 @@
+#include "jit/strip/plan.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "jit/strip/fold.h"
+#include "jit/strip/items.h"
+
+namespace ingot::jit {
+
+using loop::LaneMode;
+using loop::strip_lanes;
+using loop::ViewKind;
+
+namespace {
+
+// Row buffers of a tile's rows together; beyond it rows are walked one by one.
+constexpr int64_t most_tile_hold = int64_t{4} << 20;
+
+// Mode row: lanes of a strip, and the multiply-adds of a chunk.
+constexpr int64_t row_strip = 256;
+constexpr int64_t row_chunk_work = int64_t{1} << 20;
+
+// Whether reading the view row by row would use one item of each cache line where neighbouring rows use the others.
+bool column_like(const Geometry& g, const ViewPlan& v) {
+  return v.kind == ViewKind::load && v.access == Access::strided && v.lane_cuts == 0 && g.outer > 0 &&
+         v.stride[g.outer - 1] == v.size && std::abs(v.stride[g.outer + g.lane - 1]) > v.size;
+}
+
+class Arena {
+ public:
+  size_t take(int64_t bytes) {
+    const size_t at = used_;
+    used_ += static_cast<size_t>(round_up(bytes, 64));
+    return at;
+  }
+  size_t used() const { return used_; }
+
+ private:
+  size_t used_ = 0;
+};
+
+}  // namespace
+
+int64_t Plan::chunks() const {
+  if (geometry.rows == 0) return 0;
+  if (program->schedule.mode == LaneMode::row) return (geometry.rows * pieces + rows_per_chunk - 1) / rows_per_chunk;
+  // Rows without elements still have results of folds to store.
+  if (geometry.lanes == 0 && program->schedule.row_stores.empty()) return 0;
+  return pieces > 1 ? geometry.rows * pieces : (geometry.rows + rows_per_chunk - 1) / rows_per_chunk;
+}
+
+void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* args, bool allow_stream) {
+  program = &p;
+  sizes = size_slots;
+  stream = allow_stream;
+  geometry.build(p, size_slots, args);
+  Geometry& g = geometry;
+  const loop::Schedule& schedule = p.schedule;
+  const bool row_mode = schedule.mode == LaneMode::row;
+  const auto views = static_cast<int64_t>(g.views.size());
+  const auto folds = static_cast<int64_t>(schedule.folds.size());
+
+  // A strip that starts anywhere may reach a granule beyond the row.
+  const auto hold_bytes = [&](const loop::Hold& h) {
+    return (round_up(g.lanes, pad_lanes) + pad_lanes) * int64_t{storage_size(p.kernel.nodes[h.node].type)};
+  };
+  g.tile_rows = 1;
+  if (!row_mode && g.outer > 0 && g.extent[g.outer - 1] > 1) {
+    int64_t held = 0;
+    for (const loop::Hold& h : schedule.holds) held += hold_bytes(h);
+    if (held * tile_rows <= most_tile_hold)
+      for (ViewPlan& v : g.views)
+        if (column_like(g, v)) {
+          v.tile = true;
+          g.tile_rows = tile_rows;
+        }
+  }
+
+  pieces = 1;
+  if (row_mode) {
+    strip = row_strip;
+    pieces = std::max<int64_t>(1, (g.lanes + strip - 1) / strip);
+    rows_per_chunk = std::max<int64_t>(1, row_chunk_work / std::max<int64_t>(1, std::min(g.lanes, strip) * g.k));
+  } else {
+    rows_per_chunk = std::max<int64_t>(1, chunk_elements / std::max<int64_t>(1, g.lanes));
+    if (g.tile_rows > 1) rows_per_chunk = round_up(rows_per_chunk, g.tile_rows);
+    else if (schedule.folds.empty() && p.kernel.cols == 0 && g.lanes > chunk_elements)
+      pieces = (g.lanes + chunk_elements - 1) / chunk_elements;
+  }
+
+  Arena arena;
+  const int64_t t = g.tile_rows;
+  at = arena.take(t * views * int64_t{sizeof(char*)});
+  item = arena.take(t * views * int64_t{sizeof(int64_t)});
+  in = arena.take(t * views);
+  splat = arena.take(views * 16);
+  value = arena.take(t * folds * 8);
+  levels = 0;
+  if (row_mode) {
+    acc_stride = static_cast<size_t>(strip * 8);
+    acc = arena.take(folds * strip * 8);
+  } else {
+    acc = arena.take(t * folds * int64_t{acc_bytes});
+    depth = arena.take(t * folds * int64_t{sizeof(uint32_t)});
+    levels = tree_levels(g.lanes);
+    stack = arena.take(t * folds * int64_t{levels} * int64_t{acc_bytes});
+  }
+  hold.resize(schedule.holds.size());
+  hold_pitch.resize(schedule.holds.size());
+  hold_at = arena.take(static_cast<int64_t>(schedule.holds.size() * sizeof(char*)));
+  for (size_t h = 0; h < hold.size(); ++h) {
+    const int64_t bytes = hold_bytes(schedule.holds[h]);
+    hold_pitch[h] = static_cast<size_t>(round_up(bytes, 64));
+    hold[h] = arena.take(t * round_up(bytes, 64));
+  }
+  const int64_t lanes = round_up(std::min(g.lanes, row_mode ? strip : strip_lanes), pad_lanes);
+  for (ViewPlan& v : g.views) {
+    if (row_mode) {
+      // A tile of one block of k by the lanes of a strip; a short strip's lanes are padded.
+      if (v.kind != ViewKind::store) v.strip = arena.take(loop::dot_block * lanes * v.size);
+      else v.strip = arena.take(lanes * v.size);
+      continue;
+    }
+    if (v.access == Access::uniform) continue;
+    v.tail = arena.take(pad_lanes * v.size);
+    if (v.access != Access::direct || v.outer_cuts || v.lane_cuts)
+      v.strip = arena.take(v.tile ? tile_rows * tile_pitch(g, v) : lanes * v.size);
+  }
+  scratch = arena.used();
+}
+
+}  // namespace ingot::jit

@@ -1,0 +1,219 @@
+// Mode row: dot products. Strips of lanes along the last row axis; each runs all of k in blocks of dot_block, then the
+// sweep that uses the results.
+#include <algorithm>
+#include <cstring>
+
+#include "jit/strip/fold.h"
+#include "jit/strip/items.h"
+#include "jit/strip/plan.h"
+
+namespace ingot::jit {
+
+using loop::dot_block;
+using loop::Sweep;
+using loop::ViewKind;
+
+namespace {
+
+class Walk {
+ public:
+  Walk(const Plan& plan, const Body& body, char* scratch)
+      : p_(plan), g_(plan.geometry), kernel_(plan.program->kernel), schedule_(plan.program->schedule), body_(body),
+        scratch_(scratch), first_k_(g_.outer + g_.lane) {
+    frame_.ptr = ptr_;
+    frame_.step = step_;
+    frame_.size = plan.sizes;
+    frame_.acc = scratch + plan.acc;
+    frame_.acc_stride = static_cast<int64_t>(plan.acc_stride);
+    // A fold's accumulators are its values once its sweep is done.
+    frame_.value = frame_.acc;
+    frame_.scratch = scratch + plan.scratch;
+  }
+
+  // Lanes [lane0, lane1) of one outer row.
+  void run(int64_t row, int64_t lane0, int64_t lane1) {
+    locate(row);
+    const int64_t whole = (lane1 - lane0) / pad_lanes * pad_lanes;
+    if (whole > 0) lanes(lane0, whole, false);
+    if (lane0 + whole < lane1) lanes(lane0 + whole, lane1 - lane0 - whole, true);
+  }
+
+ private:
+  bool& in(size_t v) const { return reinterpret_cast<bool*>(scratch_ + p_.in)[v]; }
+  char*& at(size_t v) const { return reinterpret_cast<char**>(scratch_ + p_.at)[v]; }
+  int64_t& item(size_t v) const { return reinterpret_cast<int64_t*>(scratch_ + p_.item)[v]; }
+  bool has_k(size_t v) const { return kernel_.views[v].axes & kernel_.col_set(); }
+  bool has_lane(size_t v) const { return g_.views[v].access != Access::uniform; }
+
+  void locate(int64_t row) {
+    int64_t index[loop::max_axes];
+    for (unsigned a = g_.outer; a-- > 0;) {
+      index[a] = row % g_.extent[a];
+      row /= g_.extent[a];
+    }
+    for (size_t v = 0; v < g_.views.size(); ++v) {
+      const ViewPlan& view = g_.views[v];
+      int64_t offset = 0;
+      for (unsigned a = 0; a < g_.outer; ++a) offset += index[a] * view.stride[a];
+      bool inside = !view.outside;
+      for (unsigned c = 0; c < view.outer_cuts; ++c) {
+        const Cut& cut = g_.cuts[view.first_cut + c];
+        inside &= index[cut.axis] >= cut.lo && index[cut.axis] < cut.hi;
+      }
+      in(v) = inside;
+      at(v) = moved(view.base, offset);
+      item(v) = view.kind == ViewKind::iota     ? view.value + offset
+                : view.kind == ViewKind::inside ? inside
+                                                : static_cast<int64_t>(view.fill);
+      const bool memory = view.kind == ViewKind::store || (view.kind == ViewKind::load && inside);
+      ptr_[v] = memory ? at(v) : reinterpret_cast<char*>(&item(v));
+      step_[v] = 0;
+    }
+  }
+
+  // `m` lanes from `lane` on. `apart`: they are no whole granule, so every view with lanes is copied.
+  void lanes(int64_t lane, int64_t m, bool apart) {
+    for (unsigned i = 0; i < schedule_.sweeps.size(); ++i) {
+      const Sweep& s = schedule_.sweeps[i];
+      const int64_t n = round_up(m, s.granule);
+      frame_.n = n;
+      frame_.valid = m;
+      frame_.k = 0;
+      if (s.folds.empty()) {
+        for (const uint16_t v : s.views) present(v, lane, m, n, 0, 0, apart);
+        for (const uint16_t st : s.stores) {
+          const size_t v = kernel_.stores[st].view;
+          const ViewPlan& view = g_.views[v];
+          ptr_[v] = view.access == Access::direct && !apart ? at(v) + lane * view.size : scratch_ + view.strip;
+        }
+        body_.sweep(i, frame_);
+        for (const uint16_t st : s.stores) store(kernel_.stores[st].view, lane, m);
+        continue;
+      }
+      for (const loop::NodeId f : s.folds) {
+        char* const acc = scratch_ + p_.acc + static_cast<size_t>(schedule_.fold_slot[f]) * p_.acc_stride;
+        // A dot product of nothing is +0, otherwise the chains are added to -0.
+        if (g_.k == 0) std::memset(acc, 0, p_.acc_stride);
+        else fold_init(kernel_.nodes[f].op, kernel_.nodes[f].type, acc, n);
+      }
+      for (int64_t k0 = 0; k0 < g_.k; k0 += dot_block) {
+        frame_.k = std::min(dot_block, g_.k - k0);
+        for (const uint16_t v : s.views) present(v, lane, m, n, k0, frame_.k, apart);
+        body_.sweep(i, frame_);
+      }
+    }
+  }
+
+  void store(size_t v, int64_t lane, int64_t m) {
+    const ViewPlan& view = g_.views[v];
+    if (ptr_[v] != scratch_ + view.strip) return;
+    scatter(moved(at(v), lane * view.stride[g_.outer]), view.access == Access::direct ? view.size : view.stride[g_.outer],
+            ptr_[v], m, view.size);
+  }
+
+  // Offset of k position `k` along the view's k axes, and whether the view's boxes on them hold there.
+  int64_t k_offset(const ViewPlan& view, int64_t k, bool& inside) const {
+    int64_t offset = 0;
+    unsigned cut = view.first_cut + view.outer_cuts + view.lane_cuts + view.k_cuts;
+    for (unsigned a = g_.ks; a-- > 0;) {
+      const unsigned axis = first_k_ + a;
+      const int64_t index = a ? k % g_.extent[axis] : k;
+      k = a ? k / g_.extent[axis] : 0;
+      offset += index * view.stride[axis];
+      if (cut > view.first_cut + view.outer_cuts + view.lane_cuts && g_.cuts[cut - 1].axis == axis) {
+        --cut;
+        inside &= index >= g_.cuts[cut].lo && index < g_.cuts[cut].hi;
+      }
+    }
+    return offset;
+  }
+
+  // Whether k is one strided axis for the view; its stride.
+  bool k_linear(const ViewPlan& view, int64_t& stride) const {
+    for (unsigned a = first_k_; a + 1 < first_k_ + g_.ks; ++a)
+      if (view.stride[a] != view.stride[a + 1] * g_.extent[a + 1]) return false;
+    stride = g_.ks ? view.stride[first_k_ + g_.ks - 1] : 0;
+    return view.k_cuts == 0;
+  }
+
+  // Points ptr_ and step_ of a load view at lanes [lane, lane + m), padded to n where it is copied, and k [k0, k0 + kn).
+  void present(size_t v, int64_t lane, int64_t m, int64_t n, int64_t k0, int64_t kn, bool apart) {
+    const ViewPlan& view = g_.views[v];
+    char* const strip = scratch_ + view.strip;
+    step_[v] = 0;
+    const uint64_t outside = view.kind == ViewKind::inside ? 0 : view.fill;
+    if (!in(v)) {
+      fill(strip, outside, n, view.size);
+      ptr_[v] = strip;
+      return;
+    }
+    int64_t k_stride = 0;
+    const bool memory = view.kind == ViewKind::load;
+    const bool linear = k_linear(view, k_stride);
+    const AxisRun lane_run{g_.outer, g_.lane, view.first_cut + view.outer_cuts, view.lane_cuts};
+    const AxisRun k_run{first_k_, g_.ks, view.first_cut + view.outer_cuts + view.lane_cuts, view.k_cuts};
+    if (!has_lane(v)) {
+      if (memory && linear) {
+        ptr_[v] = moved(at(v), k0 * k_stride);
+        step_[v] = k_stride;
+      } else if (g_.ks == 0) {  // every k axis has one index
+        ptr_[v] = memory ? at(v) : reinterpret_cast<char*>(&item(v));
+      } else {
+        stage(g_, view, k_run, at(v), item(v), k0, kn, strip);
+        ptr_[v] = strip;
+        step_[v] = view.size;
+      }
+      return;
+    }
+    const bool whole_lanes = memory && view.access == Access::direct && view.lane_cuts == 0 && !apart;
+    if (whole_lanes && linear) {
+      ptr_[v] = moved(at(v), lane * view.size + k0 * k_stride);
+      step_[v] = k_stride;
+      return;
+    }
+    ptr_[v] = strip;
+    if (!has_k(v)) {
+      stage(g_, view, lane_run, at(v), item(v), lane, m, strip);
+      return;
+    }
+    step_[v] = n * view.size;
+    if (memory && linear && k_stride == view.size && view.lane_cuts == 0) {
+      const int64_t stride = view.stride[g_.outer];
+      gather_rows(strip, step_[v], moved(at(v), lane * stride + k0 * k_stride), stride, kn, m, view.size);
+      return;
+    }
+    for (int64_t k = 0; k < kn; ++k) {
+      bool inside = true;
+      const int64_t offset = k_offset(view, k0 + k, inside);
+      char* const to = strip + k * step_[v];
+      if (inside) stage(g_, view, lane_run, moved(at(v), offset), item(v) + offset, lane, m, to);
+      else fill(to, outside, m, view.size);
+    }
+  }
+
+  const Plan& p_;
+  const Geometry& g_;
+  const loop::Kernel& kernel_;
+  const loop::Schedule& schedule_;
+  const Body& body_;
+  char* const scratch_;
+  const unsigned first_k_;
+  Frame frame_{};
+  char* ptr_[loop::max_views];
+  int64_t step_[loop::max_views];
+};
+
+}  // namespace
+
+void walk_row(const Plan& plan, const Body& body, int64_t chunk, char* scratch) noexcept {
+  const Geometry& g = plan.geometry;
+  Walk walk(plan, body, scratch);
+  const int64_t first = chunk * plan.rows_per_chunk;
+  const int64_t last = std::min(g.rows * plan.pieces, first + plan.rows_per_chunk);
+  for (int64_t unit = first; unit < last; ++unit) {
+    const int64_t lane = unit % plan.pieces * plan.strip;
+    walk.run(unit / plan.pieces, lane, std::min(g.lanes, lane + plan.strip));
+  }
+}
+
+}  // namespace ingot::jit

@@ -1,0 +1,289 @@
+#include "oracle.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "loop/eval.h"
+
+namespace ingot::test {
+
+using loop::DType;
+using loop::Node;
+using loop::NodeId;
+using loop::Prim;
+using loop::ViewKind;
+
+template <class T>
+T ordered_fold(const std::vector<T>& x, bool product) {
+  if (x.empty()) return product ? T(1) : T(0);
+  const T absent = product ? T(1) : T(-0.0);
+  const auto join = [&](T a, T b) { return product ? a * b : a + b; };
+  const size_t blocks = (x.size() + 1023) / 1024;
+  std::vector<std::array<T, 8>> stack;
+  for (size_t b = 0; b < blocks; ++b) {
+    std::array<T, 8> a;
+    a.fill(absent);
+    for (size_t g = 0; g < 16; ++g) {
+      const auto at = [&](size_t i) {
+        const size_t k = b * 1024 + g * 64 + i;
+        return k < x.size() ? x[k] : absent;
+      };
+      for (size_t j = 0; j < 8; ++j) {
+        const T t = join(join(join(at(j), at(j + 32)), join(at(j + 16), at(j + 48))),
+                         join(join(at(j + 8), at(j + 40)), join(at(j + 24), at(j + 56))));
+        a[j] = join(a[j], t);
+      }
+    }
+    for (size_t i = b; i & 1; i >>= 1) {
+      for (size_t j = 0; j < 8; ++j) a[j] = join(stack.back()[j], a[j]);
+      stack.pop_back();
+    }
+    stack.push_back(a);
+  }
+  std::array<T, 8> a = stack.back();
+  for (stack.pop_back(); !stack.empty(); stack.pop_back())
+    for (size_t j = 0; j < 8; ++j) a[j] = join(stack.back()[j], a[j]);
+  return join(join(join(a[0], a[4]), join(a[2], a[6])), join(join(a[1], a[5]), join(a[3], a[7])));
+}
+template float ordered_fold(const std::vector<float>&, bool);
+template double ordered_fold(const std::vector<double>&, bool);
+
+namespace {
+
+struct Format {
+  int exp, man;
+  bool has_infinity;
+};
+Format format(DType t) {
+  switch (t) {
+    case DType::f16: return {5, 10, true};
+    case DType::bf16: return {8, 7, true};
+    case DType::f8e5m2: return {5, 2, true};
+    default: return {4, 3, false};
+  }
+}
+
+float as_float(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
+uint64_t bits_of(float v) { return std::bit_cast<uint32_t>(v); }
+
+bool is_small_float(DType t) {
+  return t == DType::f16 || t == DType::bf16 || t == DType::f8e4m3 || t == DType::f8e5m2;
+}
+
+}  // namespace
+
+uint64_t widen(DType storage, uint64_t bits) {
+  if (storage == DType::boolean) return bits != 0;
+  if (!is_small_float(storage)) return bits;
+  const Format f = format(storage);
+  const int bias = (1 << (f.exp - 1)) - 1;
+  const bool negative = bits >> (f.exp + f.man) & 1;
+  const int exp = static_cast<int>(bits >> f.man) & ((1 << f.exp) - 1);
+  const auto man = static_cast<uint32_t>(bits & ((1u << f.man) - 1));
+  uint64_t magnitude;
+  const bool top = exp == (1 << f.exp) - 1;
+  if (!f.has_infinity && top && man == (1u << f.man) - 1) magnitude = 0x7FC00000u;
+  else if (f.has_infinity && top) magnitude = 0x7F800000u | man << (23 - f.man);
+  else if (exp == 0) magnitude = bits_of(std::ldexp(static_cast<float>(man), 1 - bias - f.man));
+  else magnitude = bits_of(std::ldexp(static_cast<float>(man | 1u << f.man), exp - bias - f.man));
+  return magnitude | (negative ? 0x80000000u : 0u);
+}
+
+uint64_t narrow(DType storage, uint64_t bits) {
+  if (!is_small_float(storage)) return bits;
+  const Format f = format(storage);
+  const int bias = (1 << (f.exp - 1)) - 1;
+  const bool saturates = storage == DType::f8e4m3 || storage == DType::f8e5m2;
+  const uint64_t sign = (bits >> 31 & 1) << (f.exp + f.man);
+  const uint64_t inf = ((uint64_t{1} << f.exp) - 1) << f.man;
+  const float v = std::fabs(as_float(bits));
+  if (std::isnan(v)) {
+    if (!f.has_infinity) return sign | inf | ((1u << f.man) - 1);
+    const uint64_t payload = bits >> (23 - f.man) & ((1u << f.man) - 1);
+    return sign | inf | (payload ? payload : uint64_t{1} << (f.man - 1));
+  }
+  const uint64_t largest = f.has_infinity ? inf - 1 : inf | ((1u << f.man) - 2);
+  if (std::isinf(v)) return sign | (saturates ? largest : inf);
+  if (v == 0) return sign;
+  // In units of the format's last place at v's size, rounded half to even.
+  const int e = std::max(std::ilogb(v), 1 - bias);
+  const double units = std::nearbyint(std::ldexp(static_cast<double>(v), f.man - e));
+  // A carry into the next power of two goes on into the exponent field by itself.
+  const auto encoded = static_cast<uint64_t>(units) + (static_cast<uint64_t>(e - (1 - bias)) << f.man);
+  if (encoded > largest) return sign | (saturates ? largest : inf);
+  return sign | encoded;
+}
+
+namespace {
+
+class Oracle {
+ public:
+  Oracle(const loop::Kernel& k, const int64_t* sizes, const jit::ViewArg* views)
+      : k_(k), sizes_(sizes), views_(views), index_(k.axis_count()), value_(k.nodes.size()) {}
+
+  void run() {
+    for (size_t a = 0; a < k_.rows; ++a)
+      if (sizes_[a] == 0) return;
+    do row();
+    while (next(0, k_.rows));
+    for (const Write& w : writes_) std::memcpy(w.to, &w.bits, w.size);
+  }
+
+ private:
+  struct Write {
+    char* to;
+    uint64_t bits;
+    size_t size;
+  };
+
+  // The next index in row-major order over axes [first, last); false when it comes round to the start.
+  bool next(size_t first, size_t last) {
+    for (size_t a = last; a-- > first;) {
+      if (++index_[a] < sizes_[a]) return true;
+      index_[a] = 0;
+    }
+    return false;
+  }
+  bool no_cols() const {
+    for (size_t a = k_.rows; a < k_.axis_count(); ++a)
+      if (sizes_[a] == 0) return true;
+    return false;
+  }
+
+  void row() {
+    for (NodeId f = 0; f < k_.nodes.size(); ++f)
+      if (loop::is_fold(k_.nodes[f].op)) fold(f);
+    for (const loop::Store& s : k_.stores) {
+      const bool cols = k_.views[s.view].axes & k_.col_set();
+      if (cols && no_cols()) continue;
+      do {
+        nodes(static_cast<NodeId>(k_.nodes.size()), cols);
+        const loop::View& v = k_.views[s.view];
+        writes_.push_back({address(s.view), narrow(v.storage, value_[s.value]), ir::item_size(v.storage)});
+      } while (cols && next(k_.rows, k_.axis_count()));
+    }
+  }
+
+  int64_t offset(size_t view) const {
+    int64_t at = 0;
+    for (size_t a = 0; a < k_.axis_count(); ++a)
+      if (k_.views[view].axes >> a & 1) at += index_[a] * views_[view].stride[a];
+    return at;
+  }
+  char* address(size_t view) const {
+    return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(views_[view].base) + static_cast<uintptr_t>(offset(view)));
+  }
+  bool inside(const loop::View& v) const {
+    for (const loop::Box& b : v.boxes)
+      if (index_[b.axis] < sizes_[b.lo] || index_[b.axis] >= sizes_[b.hi]) return false;
+    return true;
+  }
+
+  uint64_t load(size_t view) const {
+    const loop::View& v = k_.views[view];
+    if (v.kind == ViewKind::iota) return static_cast<uint64_t>(views_[view].value + offset(view));
+    if (v.kind == ViewKind::inside) return inside(v);
+    uint64_t bits = 0;
+    if (inside(v)) std::memcpy(&bits, address(view), ir::item_size(v.storage));
+    else bits = v.fill;
+    return widen(v.storage, bits);
+  }
+
+  // Every node before `end` at the current index; those that vary along cols only if the cols have an index.
+  void nodes(NodeId end, bool cols) {
+    for (NodeId i = 0; i < end; ++i) {
+      const Node& n = k_.nodes[i];
+      if (loop::is_fold(n.op) || (!cols && (n.axes & k_.col_set()))) continue;
+      switch (n.op) {
+        case Prim::literal: value_[i] = n.imm; break;
+        case Prim::size: value_[i] = static_cast<uint64_t>(sizes_[n.imm]); break;
+        case Prim::load: value_[i] = load(n.imm); break;
+        default: {
+          const auto arg = [&](int a) { return n.arg[a] == loop::no_node ? 0 : value_[n.arg[a]]; };
+          const bool second = n.op == Prim::select || n.op == Prim::rare;
+          value_[i] = loop::eval(n.op, n.type, k_.nodes[n.arg[second]].type, arg(0), arg(1), arg(2));
+        }
+      }
+    }
+  }
+
+  void fold(NodeId f) {
+    const Node& n = k_.nodes[f];
+    std::vector<uint64_t> x, y;
+    if (!no_cols()) {
+      do {
+        nodes(f, true);
+        x.push_back(value_[n.arg[0]]);
+        if (n.op == Prim::fold_dot) y.push_back(value_[n.arg[1]]);
+      } while (next(k_.rows, k_.axis_count()));
+    }
+    value_[f] = n.type == DType::f32   ? float_fold<float, uint32_t>(n, x, y)
+                : n.type == DType::f64 ? float_fold<double, uint64_t>(n, x, y)
+                                       : int_fold(n, x, y);
+  }
+
+  template <class T, class U>
+  static uint64_t float_fold(const Node& n, const std::vector<uint64_t>& bits, const std::vector<uint64_t>& other) {
+    const auto value = [](uint64_t b) { return std::bit_cast<T>(static_cast<U>(b)); };
+    const auto back = [](T v) { return uint64_t{std::bit_cast<U>(v)}; };
+    if (n.op == Prim::fold_dot) {
+      if (bits.empty()) return 0;
+      T sum = T(-0.0);
+      for (size_t k = 0; k < bits.size(); k += 256) {
+        T p = T(-0.0);
+        for (size_t i = k; i < std::min(bits.size(), k + 256); ++i) p = std::fma(value(bits[i]), value(other[i]), p);
+        sum = sum + p;
+      }
+      return back(sum);
+    }
+    if (n.op == Prim::fold_sum || n.op == Prim::fold_prod) {
+      std::vector<T> x;
+      for (const uint64_t b : bits) x.push_back(value(b));
+      return back(ordered_fold(x, n.op == Prim::fold_prod));
+    }
+    const bool max = n.op == Prim::fold_max;
+    uint64_t r = back(max ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity());
+    for (const uint64_t b : bits) r = loop::eval(max ? Prim::max : Prim::min, n.type, n.type, r, b);
+    return r;
+  }
+
+  static uint64_t int_fold(const Node& n, const std::vector<uint64_t>& x, const std::vector<uint64_t>& y) {
+    const size_t width = n.type == DType::boolean ? 1 : 8 * ir::item_size(n.type);
+    const uint64_t ones = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
+    const uint64_t high = uint64_t{1} << (width - 1);
+    const bool is_signed = ir::is_signed(n.type);
+    uint64_t r = 0;
+    if (n.op == Prim::fold_prod) r = 1;
+    if (n.op == Prim::fold_min) r = is_signed ? high - 1 : ones;
+    if (n.op == Prim::fold_max) r = is_signed ? high : 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      // Signed order is that of the bits with the sign flipped.
+      const uint64_t flip = is_signed ? high : 0;
+      switch (n.op) {
+        case Prim::fold_sum: r = (r + x[i]) & ones; break;
+        case Prim::fold_prod: r = (r * x[i]) & ones; break;
+        case Prim::fold_dot: r = (r + x[i] * y[i]) & ones; break;
+        case Prim::fold_min: r = (x[i] ^ flip) < (r ^ flip) ? x[i] : r; break;
+        default: r = (x[i] ^ flip) > (r ^ flip) ? x[i] : r;
+      }
+    }
+    return r;
+  }
+
+  const loop::Kernel& k_;
+  const int64_t* sizes_;
+  const jit::ViewArg* views_;
+  std::vector<int64_t> index_;
+  std::vector<uint64_t> value_;
+  std::vector<Write> writes_;
+};
+
+}  // namespace
+
+void oracle(const loop::Kernel& kernel, const int64_t* sizes, const jit::ViewArg* views) {
+  Oracle(kernel, sizes, views).run();
+}
+
+}  // namespace ingot::test
