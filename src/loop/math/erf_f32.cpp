@@ -11,7 +11,7 @@ Val erf(Val x) {
                                0x1.06eba8p-3});
   const Val near = fma(p, a, a);
 
-  const Val q = horner(a, {0x1.43f4d6p-12, -0x1.301b4ap-8, 0x1.0e961p-5, -0x1.37093ap-3, -0x1.d5930ep-1, -0x1.a0cb82p0});
+  const Val q = horner(a, {0x1.3df506p-12, -0x1.2cf57ep-8, 0x1.0d4c88p-5, -0x1.3685ep-3, -0x1.d5ac96p-1, -0x1.a0c7a2p0});
   const double magic = round_magic + 127 + 256;  // shifted into the exponent, 256 is the sign: -2^n
   const Val t = fma(q, a, magic);
   const Val f = fma(q, a, magic - t);
