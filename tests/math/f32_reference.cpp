@@ -1,0 +1,118 @@
+#include "math/f32_reference.h"
+
+#include <cmath>
+#include <limits>
+
+#include "loop/math/f32.h"
+
+namespace ingot::test {
+
+namespace f32 = loop::math::f32;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+// At -inf the limit is meant, where the formula as arithmetic gives 0 * inf.
+double gelu_tanh_quick(double x) {
+  const double u = 0.79788456080286535587989 * (x + 0.044715 * x * x * x);
+  return x == -inf ? -0.0 : x / (1 + std::exp(-2 * u));
+}
+double gelu_erf_quick(double x) { return x == -inf ? -0.0 : x * (0.5 * std::erfc(-x * 0.70710678118654752440)); }
+double silu_quick(double x) { return x == -inf ? -0.0 : x / (1 + std::exp(-x)); }
+
+using Unary = int (*)(mpfr_t, mpfr_srcptr, mpfr_rnd_t);
+template <Unary function>
+void exact_of(mpfr_t r, float x) {
+  mpfr_set_flt(r, x, MPFR_RNDN);
+  function(r, r, MPFR_RNDN);
+}
+
+// 1 / (1 + e^-r); r is replaced.
+void logistic(mpfr_t r) {
+  mpfr_neg(r, r, MPFR_RNDN);
+  mpfr_exp(r, r, MPFR_RNDN);
+  mpfr_add_ui(r, r, 1, MPFR_RNDN);
+  mpfr_ui_div(r, 1, r, MPFR_RNDN);
+}
+// r times x, where -inf * 0 means the limit.
+void times(mpfr_t r, float x) {
+  mpfr_mul_d(r, r, static_cast<double>(x), MPFR_RNDN);
+  if (x == -std::numeric_limits<float>::infinity()) mpfr_set_zero(r, -1);
+}
+void sigmoid_exact(mpfr_t r, float x) {
+  mpfr_set_flt(r, x, MPFR_RNDN);
+  logistic(r);
+}
+void silu_exact(mpfr_t r, float x) {
+  sigmoid_exact(r, x);
+  times(r, x);
+}
+void gelu_erf_exact(mpfr_t r, float x) {
+  mpfr_t root;
+  mpfr_init2(root, mpfr_get_prec(r));
+  mpfr_sqrt_ui(root, 2, MPFR_RNDN);
+  mpfr_set_flt(r, -x, MPFR_RNDN);
+  mpfr_div(r, r, root, MPFR_RNDN);
+  mpfr_erfc(r, r, MPFR_RNDN);
+  mpfr_div_2ui(r, r, 1, MPFR_RNDN);
+  times(r, x);
+  mpfr_clear(root);
+}
+void gelu_tanh_exact(mpfr_t r, float x) {
+  mpfr_t u, cube;
+  mpfr_inits2(mpfr_get_prec(r), u, cube, nullptr);
+  mpfr_set_flt(cube, x, MPFR_RNDN);
+  mpfr_pow_ui(cube, cube, 3, MPFR_RNDN);
+  mpfr_mul_ui(cube, cube, 44715, MPFR_RNDN);
+  mpfr_div_ui(cube, cube, 1000000, MPFR_RNDN);
+  mpfr_add_d(cube, cube, static_cast<double>(x), MPFR_RNDN);
+  mpfr_const_pi(u, MPFR_RNDN);
+  mpfr_ui_div(u, 8, u, MPFR_RNDN);  // (2 sqrt(2/pi))^2
+  mpfr_sqrt(u, u, MPFR_RNDN);
+  mpfr_mul(r, u, cube, MPFR_RNDN);
+  logistic(r);
+  times(r, x);
+  mpfr_clears(u, cube, nullptr);
+}
+
+constexpr F32Function functions[] = {
+    {"exp", f32::exp, [](double x) { return std::exp(x); }, exact_of<mpfr_exp>},
+    {"log", f32::log, [](double x) { return std::log(x); }, exact_of<mpfr_log>},
+    {"tanh", f32::tanh, [](double x) { return std::tanh(x); }, exact_of<mpfr_tanh>},
+    {"erf", f32::erf, [](double x) { return std::erf(x); }, exact_of<mpfr_erf>},
+    {"sigmoid", f32::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, sigmoid_exact},
+    {"rsqrt", f32::rsqrt, [](double x) { return 1 / std::sqrt(x); }, exact_of<mpfr_rec_sqrt>},
+};
+
+// Whether a value this large rounds to infinity in f32.
+constexpr double overflow = 0x1.ffffffp127;
+
+}  // namespace
+
+std::span<const F32Function> f32_functions() { return functions; }
+
+double ulp_error(float got, double exact) {
+  if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got) ? 0 : inf;
+  if (std::signbit(got) != std::signbit(exact)) return inf;
+  if (std::isinf(got) || std::fabs(exact) >= overflow) return std::isinf(got) == (std::fabs(exact) >= overflow) ? 0 : inf;
+  if (exact == 0) return got == 0 ? 0 : inf;
+  int exponent;
+  std::frexp(exact, &exponent);
+  return std::ldexp(std::fabs(got - exact), 24 - std::max(exponent, -125));
+}
+
+double ulp_error(float got, mpfr_t exact) {
+  const double near = mpfr_get_d(exact, MPFR_RNDN);
+  if (!std::isfinite(got) || !std::isfinite(near) || near == 0) return ulp_error(got, near);
+  if (std::signbit(got) != std::signbit(near) || std::fabs(near) >= overflow) return ulp_error(got, near);
+  mpfr_t error;
+  mpfr_init2(error, mpfr_get_prec(exact));
+  mpfr_sub_d(error, exact, static_cast<double>(got), MPFR_RNDN);
+  const double distance = std::fabs(mpfr_get_d(error, MPFR_RNDN));
+  const auto exponent = std::max<long>(mpfr_get_exp(exact), -125);
+  mpfr_clear(error);
+  return std::ldexp(distance, static_cast<int>(24 - exponent));
+}
+
+}  // namespace ingot::test
