@@ -15,4 +15,24 @@ Val exp(Val x);
 // Natural logarithm. 1 ULP. log(-0) = log(0) = -inf, NaN below.
 Val log(Val x);
 
+// 1 / sqrt(x). 2 ULP. rsqrt(+-0) = +-inf, NaN below.
+Val rsqrt(Val x);
+
+// Hyperbolic tangent. 2 ULP.
+Val tanh(Val x);
+
+// 1 / (1 + e^-x). 2 ULP, denormal results included.
+Val sigmoid(Val x);
+
+// x sigmoid(x). 2 ULP. silu(-inf) is the limit, -0.
+Val silu(Val x);
+
+// x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, its constants taken as real numbers. 2 ULP, in the negative tail
+// too. gelu_tanh(-inf) is the limit, -0.
+Val gelu_tanh(Val x);
+
+// x^y. 2 ULP. Every special case of Annex F: pow(x, 0) = pow(1, y) = 1 even for NaN, pow(-1, +-inf) = 1, odd integer
+// y keeps the sign of x, NaN for finite x < 0 and y not an integer.
+Val pow(Val x, Val y);
+
 }  // namespace ingot::loop::math::f64

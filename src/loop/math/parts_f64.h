@@ -13,6 +13,8 @@ struct Pair {
 
 // a + b exactly, where |a| >= |b| or a is zero.
 Pair fast_two_sum(Val a, Val b);
+// a + b exactly.
+Pair two_sum(Val a, Val b);
 // a * b exactly, short of underflow.
 Pair two_prod(Val a, Val b);
 
@@ -32,10 +34,16 @@ struct ExpReduced {
 // Right for |x| <= 800; beyond, and for NaN, every part is an arbitrary number or NaN.
 ExpReduced exp_reduce(Val x);
 ExpReduced exp_reduce(Pair x);
-// (e^r - 1 - r) / r^2.
+// k as a double; of the size of x / log(2) for any x.
+Val exp_exponent(Val shifted);
+// (e^r - 1 - r) / r^2 within 2^-60 of (e^r - 1) / r^2.
 Val exp_tail(Val r);
-// e^(r + r_lo) with about 2^-60 relative error.
+// e^(r + r_lo), within 0.63 ulp.
+Val exp_rounded(const ExpReduced& x);
+// e^(r + r_lo) with about 2^-58 relative error.
 Pair exp_pair(const ExpReduced& x);
+// 2^k, for -1022 <= k <= 1023.
+Val exp2_k(Val shifted);
 
 // x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive normal x. `biased_k` is k + log_k_bias.
 struct LogReduced {
@@ -43,6 +51,8 @@ struct LogReduced {
 };
 inline constexpr double log_k_bias = 0x1p52 + 1023;
 LogReduced log_reduce(Val x);
+// log(x) for positive finite x, denormals included, with about 2^-65 relative error; lo is up to 2^-44 of hi.
+Pair log_pair(Val x);
 
 // p * 2^k by adding k to the exponent: p and the result must be normal.
 Val scale_normal(Val p, Val shifted);
