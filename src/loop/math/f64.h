@@ -21,6 +21,9 @@ Val rsqrt(Val x);
 // Hyperbolic tangent. 2 ULP.
 Val tanh(Val x);
 
+// Error function. 2 ULP.
+Val erf(Val x);
+
 // 1 / (1 + e^-x). 2 ULP, denormal results included.
 Val sigmoid(Val x);
 
