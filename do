@@ -14,6 +14,7 @@ usage: ./do VERB [ARGUMENT...]
   bench        build, then print the benchmarks' ratios (arguments go to bench/run.sh)
   lint         formatting, clang-tidy, layering, file length and text rules
   sanitize     the tests under ASan and UBSan, then under TSan (or one: 'asan', 'tsan')
+  variants     the tests of a build without LLVM
   fuzz         every libFuzzer target for FUZZ_SECONDS (60) each (or the named ones)
   mutants      show that each fault in tests/mutants turns its named test red (or the named ones)
   cov          line coverage of the tests
@@ -26,7 +27,7 @@ TEXT
 verb=$1
 shift
 case $verb in
-  setup | build | demo | test | bench | lint | sanitize | fuzz | mutants | cov | exhaustive | clean)
+  setup | build | demo | test | bench | lint | sanitize | variants | fuzz | mutants | cov | exhaustive | clean)
     exec bash "tools/dev/$verb.sh" "$@" ;;
   help | -h | --help) usage ;;
   *) printf "./do: unknown verb '%s'\n\n" "$verb" >&2; usage >&2; exit 2 ;;

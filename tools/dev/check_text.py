@@ -25,7 +25,7 @@ def check_source(path, lines, faults):
     if len(lines) > MAX_LINES:
         faults.append(f"{path}:1: {len(lines)} lines, over {MAX_LINES}: a file that long has two jobs")
     for number, line in enumerate(lines, 1):
-        if len(line) > MAX_COLUMNS:
+        if len(line) > MAX_COLUMNS and not path.endswith(".def"):  # a table's row is one line
             faults.append(f"{path}:{number}: {len(line)} columns, over {MAX_COLUMNS}")
         if "\t" in line:
             faults.append(f"{path}:{number}: a tab")

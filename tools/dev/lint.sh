@@ -32,12 +32,7 @@ if [ $# = 0 ]; then
   check text python3 tools/dev/check_text.py
 fi
 
-# Only files of the compile database: what this configuration builds.
-tidy() {
-  printf '%s\n' "$list" | grep -E '\.c(pp)?$' | python3 tools/dev/compiled_files.py build |
-    xargs -P "$(nproc)" -n 1 clang-tidy-19 -p build --quiet 2>/dev/null
-}
-check clang-tidy tidy
+check clang-tidy python3 tools/dev/tidy.py build "$@"
 
 [ "$rc" = 0 ] && say 'lint: clean'
 exit "$rc"
