@@ -30,6 +30,9 @@ Val sigmoid(Val x);
 // x sigmoid(x). 2 ULP. silu(-inf) is the limit, -0.
 Val silu(Val x);
 
+// x Phi(x), Phi the normal distribution's. 2 ULP, in the negative tail too. gelu_erf(-inf) is the limit, -0.
+Val gelu_erf(Val x);
+
 // x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, its constants taken as real numbers. 2 ULP, in the negative tail
 // too. gelu_tanh(-inf) is the limit, -0.
 Val gelu_tanh(Val x);
