@@ -48,7 +48,7 @@ class ImageMemory final : public jl::JITLinkMemoryManager {
     jl::BasicLayout layout(graph);
     size_t size = 0;
     for (auto& [group, segment] : layout.segments()) {
-      if ((group.getMemProt() & orc::MemProt::Write) != orc::MemProt::None)
+      if (static_cast<unsigned>(group.getMemProt()) & static_cast<unsigned>(orc::MemProt::Write))
         return done(refuse("a writable section in " + graph.getName()));
       segment.Addr = orc::ExecutorAddr(image_base + place(size, segment.ContentSize, segment.Alignment.value()));
     }

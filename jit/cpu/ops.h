@@ -6,6 +6,7 @@
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
 
 #include "jit/cpu/target.h"
 #include "loop/kernel.h"
