@@ -1,0 +1,270 @@
+// Sweeps whose lanes run over the cols, or over the rows of a pointwise kernel.
+#include "base/error.h"
+#include "jit/cpu/function.h"
+#include "jit/cpu/llvm_compat.h"
+#include "jit/frame.h"
+
+namespace ingot::jit {
+
+using llvm::Value;
+using loop::NodeId;
+
+namespace {
+constexpr unsigned step_lanes = 16;
+constexpr unsigned acc_items = 8;
+// Up to this many nodes the four steps of a group are written out, which saves the detour of their sums through memory.
+constexpr size_t unroll_below = 6;
+
+bool is_tree(const loop::Node& fold) {
+  return ir::is_float(fold.type) && (fold.op == Prim::fold_sum || fold.op == Prim::fold_prod);
+}
+}  // namespace
+
+void FunctionEmitter::sweep_cols(const loop::Sweep& sweep) {
+  begin(sweep.uniform);
+  bool tree = false;
+  for (const NodeId f : sweep.folds) tree |= is_tree(k_.nodes[f]);
+  if (!sweep.folds.empty() || !sweep.fills.empty() || !sweep.stores.empty()) {
+    const Regions regions = find_regions(k_, sweep.varying, roots(sweep));
+    tree ? grouped(sweep, regions) : linear(sweep, regions);
+  }
+  finish();
+}
+
+void FunctionEmitter::emit_body(const loop::Sweep& sweep, const Regions& regions, const Lanes& at) {
+  for (const uint16_t h : sweep.reads) {
+    const NodeId n = s_.holds[h].node;
+    lane_[n] = load_items(k_.nodes[n].type, hold_pointer(h), at);
+  }
+  emit_lanes(regions, 0, at);
+  for (const uint16_t h : sweep.fills) {
+    const NodeId n = s_.holds[h].node;
+    store_items(k_.nodes[n].type, hold_pointer(h), at, lane_of(n, at.count), false);
+  }
+}
+
+void FunctionEmitter::emit_stores(const loop::Sweep& sweep, const Lanes& at) {
+  if (sweep.stores.empty()) return;
+  const auto all = [&](bool stream) {
+    for (const uint16_t i : sweep.stores) {
+      const loop::Store& st = k_.stores[i];
+      store_items(k_.views[st.view].storage, view_pointer(st.view), at, lane_of(st.value, at.count), stream);
+    }
+  };
+  if (!stream_) {
+    Value* flags = field(offsetof(Frame, flags), b.getInt32Ty());
+    llvm::IRBuilder<> pre(preheader_);
+    stream_ = pre.CreateICmpNE(pre.CreateAnd(flags, pre.getInt32(frame_stream)), pre.getInt32(0));
+  }
+  llvm::LLVMContext& context = module_.getContext();
+  auto* streamed = llvm::BasicBlock::Create(context, "stream", function_, exit_);
+  auto* plain = llvm::BasicBlock::Create(context, "plain", function_, exit_);
+  auto* stored = llvm::BasicBlock::Create(context, "stored", function_, exit_);
+  b.CreateCondBr(stream_, streamed, plain);
+  b.SetInsertPoint(streamed);
+  all(true);
+  b.CreateBr(stored);
+  b.SetInsertPoint(plain);
+  all(false);
+  b.CreateBr(stored);
+  b.SetInsertPoint(stored);
+}
+
+Value* FunctionEmitter::identity(NodeId fold, unsigned lanes) {
+  const loop::Node& n = k_.nodes[fold];
+  llvm::Type* type = ops.type(n.type, lanes);
+  const unsigned bits = type->getScalarSizeInBits();
+  const bool f = ir::is_float(n.type), s = ir::is_signed(n.type);
+  switch (n.op) {
+    case Prim::fold_sum:
+    case Prim::fold_dot: return f ? llvm::ConstantFP::getNegativeZero(type) : llvm::Constant::getNullValue(type);
+    case Prim::fold_prod: return f ? llvm::ConstantFP::get(type, 1.0) : llvm::ConstantInt::get(type, 1);
+    case Prim::fold_min:
+      if (f) return llvm::ConstantFP::getInfinity(type);
+      return llvm::ConstantInt::get(type, s ? llvm::APInt::getSignedMaxValue(bits) : llvm::APInt::getMaxValue(bits));
+    default:
+      if (f) return llvm::ConstantFP::getInfinity(type, /*Negative=*/true);
+      return llvm::ConstantInt::get(type, s ? llvm::APInt::getSignedMinValue(bits) : llvm::APInt::getMinValue(bits));
+  }
+}
+
+Value* FunctionEmitter::merge(NodeId fold, Value* x, Value* y) {
+  const loop::Node& n = k_.nodes[fold];
+  const bool boolean = n.type == DType::boolean;
+  const Prim op = n.op == Prim::fold_sum    ? Prim::add
+                  : n.op == Prim::fold_prod ? Prim::mul
+                  : n.op == Prim::fold_min  ? (boolean ? Prim::and_ : Prim::min)
+                                            : (boolean ? Prim::or_ : Prim::max);
+  return ops.prim(op, n.type, n.type, x, y, nullptr);
+}
+
+Value* FunctionEmitter::acc_pointer(NodeId fold) {
+  Value* acc = field(offsetof(Frame, acc), b.getPtrTy());
+  return b.CreateConstGEP1_64(b.getInt8Ty(), acc, static_cast<uint64_t>(s_.fold_slot[fold]) * acc_bytes);
+}
+
+std::vector<FunctionEmitter::Acc> FunctionEmitter::begin_accs(const loop::Sweep& sweep) {
+  std::vector<Acc> accs;
+  for (const NodeId f : sweep.folds) {
+    const loop::Node& n = k_.nodes[f];
+    if (n.op == Prim::fold_dot) bug("fold.dot in lane mode cols");
+    const bool tree = is_tree(n);
+    Value* start;
+    if (tree) {
+      start = load_items(n.type, acc_pointer(f), {nullptr, acc_items});
+    } else {
+      start = identity(f, step_lanes);
+      if (n.type == DType::boolean && !target_.masks) start = ops.to_mask(start, 8);
+    }
+    accs.push_back({f, tree, start});
+  }
+  return accs;
+}
+
+void FunctionEmitter::finish_accs(const std::vector<Acc>& accs) {
+  for (const Acc& acc : accs) {
+    const DType t = k_.nodes[acc.fold].type;
+    Value* items = acc.value;
+    if (!acc.tree) {
+      items = merge(acc.fold, ops.part(items, 0, acc_items), ops.part(items, acc_items, acc_items));
+      items = merge(acc.fold, load_items(t, acc_pointer(acc.fold), {nullptr, acc_items}), items);
+    }
+    store_items(t, acc_pointer(acc.fold), {nullptr, acc_items}, items, false);
+  }
+}
+
+// The operand with the identity in lanes that do not count. Only the last step or group of a row has such lanes, so
+// they are looked at in a branch.
+Value* FunctionEmitter::masked(const Acc& acc, Value* operand, const Lanes& at, Value* partial) {
+  const bool boolean = operand->getType()->getScalarSizeInBits() == 1 || k_.nodes[acc.fold].type == DType::boolean;
+  if (boolean && !target_.masks) operand = ops.to_mask(operand, 8);
+  else if (boolean) operand = ops.to_i1(operand);
+  llvm::LLVMContext& context = module_.getContext();
+  llvm::BasicBlock* from = b.GetInsertBlock();
+  auto* mask = llvm::BasicBlock::Create(context, "mask", function_, exit_);
+  auto* whole = llvm::BasicBlock::Create(context, "whole", function_, exit_);
+  b.CreateCondBr(partial, mask, whole);
+  b.SetInsertPoint(mask);
+  llvm::SmallVector<llvm::Constant*, 16> numbers;
+  for (unsigned i = 0; i < at.count; ++i)
+    numbers.push_back(b.getInt32(at.split && i >= at.count / 2 ? i - at.count / 2 + 32 : i));
+  Value* left = b.CreateTrunc(b.CreateSub(field(offsetof(Frame, valid), b.getInt64Ty()), at.index), b.getInt32Ty());
+  Value* counts = b.CreateICmpSLT(llvm::ConstantVector::get(numbers), b.CreateVectorSplat(at.count, left));
+  Value* none = identity(acc.fold, at.count);
+  Value* kept = ops.select(counts, operand, boolean && !target_.masks ? ops.to_mask(none, 8) : none);
+  if (kept->getType() != operand->getType()) kept = ops.to_mask(kept, operand->getType()->getScalarSizeInBits());
+  llvm::BasicBlock* masked_end = b.GetInsertBlock();
+  b.CreateBr(whole);
+  b.SetInsertPoint(whole);
+  llvm::PHINode* phi = b.CreatePHI(operand->getType(), 2);
+  phi->addIncoming(operand, from);
+  phi->addIncoming(kept, masked_end);
+  return phi;
+}
+
+// 16 consecutive lanes at a time, with order-free folds or none.
+void FunctionEmitter::linear(const loop::Sweep& sweep, const Regions& regions) {
+  Value* n = field(offsetof(Frame, n), b.getInt64Ty());
+  Value* valid = field(offsetof(Frame, valid), b.getInt64Ty());
+  guard(b.CreateICmpSGT(n, b.getInt64(0)));
+  std::vector<Acc> accs = begin_accs(sweep);
+  std::vector<Value*> carried;
+  for (const Acc& a : accs) carried.push_back(a.value);
+  const Loop loop = begin_loop(b.getInt64(0), carried);
+  const Lanes at{loop.index, step_lanes};
+  Value* next = b.CreateAdd(loop.index, b.getInt64(step_lanes), "", /*NUW=*/true, /*NSW=*/true);
+  emit_body(sweep, regions, at);
+  Value* partial = accs.empty() ? nullptr : b.CreateICmpSGT(next, valid);
+  for (size_t i = 0; i < accs.size(); ++i) {
+    Value* operand = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], step_lanes), at, partial);
+    Value* merged = merge(accs[i].fold, loop.carried[i], operand);
+    if (merged->getType() != loop.carried[i]->getType())
+      merged = ops.to_mask(merged, loop.carried[i]->getType()->getScalarSizeInBits());
+    carried[i] = accs[i].value = merged;
+  }
+  emit_stores(sweep, at);
+  end_loop(loop, next, b.CreateICmpSLT(next, n), carried);
+  finish_accs(accs);
+}
+
+// Whole groups of 64 in the sum order: step s is lanes 8s..8s+7 and those 32 further, h_s the sum of the two, and
+// t = (h_0 + h_2) + (h_1 + h_3) is added to the eight items.
+void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) {
+  constexpr unsigned steps = 4, group = 64;
+  const bool unrolled = sweep.varying.size() <= unroll_below;
+  Value* n = field(offsetof(Frame, n), b.getInt64Ty());
+  Value* valid = field(offsetof(Frame, valid), b.getInt64Ty());
+  std::vector<Acc> accs;
+  std::vector<Value*> halves(sweep.folds.size());  // stack slots of h_0..h_3, per fold
+  if (!unrolled) {
+    llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
+    for (size_t i = 0; i < halves.size(); ++i)
+      if (is_tree(k_.nodes[sweep.folds[i]]))
+        halves[i] = entry.CreateAlloca(ops.type(k_.nodes[sweep.folds[i]].type, acc_items), entry.getInt32(steps));
+  }
+  guard(b.CreateICmpSGT(n, b.getInt64(0)));
+  accs = begin_accs(sweep);
+  std::vector<Value*> carried;
+  for (const Acc& a : accs) carried.push_back(a.value);
+  const Loop groups = begin_loop(b.getInt64(0), carried);
+  for (size_t i = 0; i < accs.size(); ++i) accs[i].value = groups.carried[i];
+  Value* end = b.CreateAdd(groups.index, b.getInt64(group), "", true, true);
+  Value* partial = b.CreateICmpSGT(end, valid);
+
+  // One step: h for the folds in the sum order, the others merge at once.
+  const auto step = [&](Value* index) {
+    const Lanes at{index, step_lanes, /*split=*/true};
+    emit_body(sweep, regions, at);
+    std::vector<Value*> h(accs.size());
+    for (size_t i = 0; i < accs.size(); ++i) {
+      Value* x = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], step_lanes), at, partial);
+      if (accs[i].tree) {
+        h[i] = merge(accs[i].fold, ops.part(x, 0, acc_items), ops.part(x, acc_items, acc_items));
+      } else {
+        Value* merged = merge(accs[i].fold, accs[i].value, x);
+        if (merged->getType() != accs[i].value->getType())
+          merged = ops.to_mask(merged, accs[i].value->getType()->getScalarSizeInBits());
+        accs[i].value = merged;
+      }
+    }
+    emit_stores(sweep, at);
+    return h;
+  };
+
+  std::vector<std::vector<Value*>> h(steps, std::vector<Value*>(accs.size()));
+  if (unrolled) {
+    for (unsigned s = 0; s < steps; ++s) h[s] = step(s ? b.CreateAdd(groups.index, b.getInt64(8 * s)) : groups.index);
+  } else {
+    std::vector<Value*> inner;
+    for (const Acc& a : accs)
+      if (!a.tree) inner.push_back(a.value);
+    const Loop loop = begin_loop(b.getInt64(0), inner);
+    size_t at = 0;
+    for (Acc& a : accs)
+      if (!a.tree) a.value = loop.carried[at++];
+    const std::vector<Value*> mine = step(b.CreateAdd(groups.index, b.CreateShl(loop.index, b.getInt64(3))));
+    inner.clear();
+    for (size_t i = 0; i < accs.size(); ++i) {
+      if (accs[i].tree) b.CreateStore(mine[i], b.CreateGEP(mine[i]->getType(), halves[i], loop.index));
+      else inner.push_back(accs[i].value);
+    }
+    Value* next = b.CreateAdd(loop.index, b.getInt64(1), "", true, true);
+    end_loop(loop, next, b.CreateICmpSLT(next, b.getInt64(steps)), inner);
+    for (size_t i = 0; i < accs.size(); ++i) {
+      if (!accs[i].tree) continue;
+      llvm::Type* type = groups.carried[i]->getType();
+      for (unsigned s = 0; s < steps; ++s)
+        h[s][i] = b.CreateLoad(type, b.CreateConstGEP1_32(type, halves[i], s));
+    }
+  }
+  for (size_t i = 0; i < accs.size(); ++i) {
+    const NodeId f = accs[i].fold;
+    if (accs[i].tree)
+      accs[i].value = merge(f, groups.carried[i], merge(f, merge(f, h[0][i], h[2][i]), merge(f, h[1][i], h[3][i])));
+    carried[i] = accs[i].value;
+  }
+  end_loop(groups, end, b.CreateICmpSLT(end, n), carried);
+  finish_accs(accs);
+}
+
+}  // namespace ingot::jit

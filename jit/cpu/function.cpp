@@ -1,0 +1,295 @@
+#include "jit/cpu/function.h"
+
+#include <llvm/IR/MDBuilder.h>
+
+#include "base/error.h"
+#include "jit/cpu/llvm_compat.h"
+#include "jit/frame.h"
+
+namespace ingot::jit {
+
+using llvm::Type;
+using llvm::Value;
+
+namespace {
+// A load of a storage type that values do not have would be converted here.
+DType stored_as(DType storage) {
+  if (loop::value_type(storage) != storage) fail(Code::unimplemented, "storage type ", ir::name(storage), " on the CPU");
+  return storage;
+}
+
+std::vector<int> repeat(unsigned lanes, unsigned period) {
+  std::vector<int> index(lanes);
+  for (unsigned i = 0; i < lanes; ++i) index[i] = static_cast<int>(i % period);
+  return index;
+}
+}  // namespace
+
+FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, const loop::Kernel& kernel,
+                                 const loop::Schedule& schedule, const std::string& name)
+    : module_(module), target_(target), k_(kernel), s_(schedule), b(module.getContext()), ops(b, module, target),
+      views_(kernel.views.size()), holds_(schedule.holds.size()), scalar_(kernel.nodes.size()),
+      lane_(kernel.nodes.size()), splats_(kernel.nodes.size()) {
+  function_ = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
+                                     llvm::GlobalValue::ExternalLinkage, name, &module);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  function_->addFnAttr("frame-pointer", "all");
+  function_->addFnAttr("no-builtins");
+  // Without it LLVM takes 512-bit vectors for granted and "prefer-256-bit" means nothing.
+  function_->addFnAttr("min-legal-vector-width", "0");
+  b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", function_));
+  exit_ = llvm::BasicBlock::Create(module.getContext(), "exit", function_);
+}
+
+void FunctionEmitter::begin(const std::vector<NodeId>& uniform) {
+  auto* loops = llvm::BasicBlock::Create(module_.getContext(), "loops", function_, exit_);
+  llvm::Instruction* jump = b.CreateBr(loops);
+  preheader_ = jump;
+  b.SetInsertPoint(jump);
+  for (const NodeId n : uniform) emit_scalar(n);
+  b.SetInsertPoint(loops);
+}
+
+void FunctionEmitter::guard(Value* more_than_zero) {
+  auto* after = llvm::BasicBlock::Create(module_.getContext(), "some", function_, exit_);
+  b.CreateCondBr(more_than_zero, after, exit_);
+  b.SetInsertPoint(after);
+}
+
+void FunctionEmitter::finish() {
+  b.CreateBr(exit_);
+  b.SetInsertPoint(exit_);
+  b.CreateRetVoid();
+}
+
+FunctionEmitter::Loop FunctionEmitter::begin_loop(Value* start, const std::vector<Value*>& carried) {
+  llvm::BasicBlock* from = b.GetInsertBlock();
+  auto* header = llvm::BasicBlock::Create(module_.getContext(), "loop", function_, exit_);
+  b.CreateBr(header);
+  b.SetInsertPoint(header);
+  Loop loop{header, b.CreatePHI(start->getType(), 2), {}};
+  loop.index->addIncoming(start, from);
+  for (Value* v : carried) {
+    loop.carried.push_back(b.CreatePHI(v->getType(), 2));
+    loop.carried.back()->addIncoming(v, from);
+  }
+  return loop;
+}
+
+void FunctionEmitter::end_loop(const Loop& loop, Value* next, Value* again, const std::vector<Value*>& carried) {
+  llvm::BasicBlock* latch = b.GetInsertBlock();
+  auto* after = llvm::BasicBlock::Create(module_.getContext(), "after", function_, exit_);
+  b.CreateCondBr(again, loop.header, after);
+  loop.index->addIncoming(next, latch);
+  for (size_t i = 0; i < carried.size(); ++i) loop.carried[i]->addIncoming(carried[i], latch);
+  b.SetInsertPoint(after);
+}
+
+Value* FunctionEmitter::field(size_t offset, Type* type) {
+  Value*& loaded = fields_[offset];
+  llvm::IRBuilder<> pre(preheader_);
+  if (!loaded) loaded = pre.CreateLoad(type, pre.CreateConstInBoundsGEP1_64(pre.getInt8Ty(), function_->getArg(0), offset));
+  return loaded;
+}
+
+Value* FunctionEmitter::pointer_at(Value* array, size_t index) {
+  llvm::IRBuilder<> pre(preheader_);
+  return pre.CreateLoad(pre.getPtrTy(), pre.CreateConstInBoundsGEP1_64(pre.getPtrTy(), array, index));
+}
+
+Value* FunctionEmitter::view_pointer(size_t view) {
+  if (!views_[view]) views_[view] = pointer_at(field(offsetof(Frame, ptr), b.getPtrTy()), view);
+  return views_[view];
+}
+
+Value* FunctionEmitter::hold_pointer(size_t hold) {
+  if (!holds_[hold]) holds_[hold] = pointer_at(field(offsetof(Frame, hold), b.getPtrTy()), hold);
+  return holds_[hold];
+}
+
+Value* FunctionEmitter::item(Value* base, Value* index, size_t item_bytes) {
+  return b.CreateGEP(b.getIntNTy(static_cast<unsigned>(8 * item_bytes)), base, index);
+}
+
+Value* FunctionEmitter::fold_value(NodeId fold) {
+  llvm::IRBuilder<> pre(preheader_);
+  Value* base = field(offsetof(Frame, value), b.getPtrTy());
+  Value* at = pre.CreateConstGEP1_64(pre.getInt64Ty(), base, static_cast<uint64_t>(s_.fold_slot[fold]));
+  const DType t = k_.nodes[fold].type;
+  if (t != DType::boolean) return pre.CreateLoad(ops.type(t, 0), at);
+  Value* byte = pre.CreateLoad(pre.getInt8Ty(), at);
+  return pre.CreateICmpNE(byte, pre.getInt8(0));
+}
+
+Value* FunctionEmitter::load_items(DType storage, Value* base, const Lanes& at) {
+  const DType t = stored_as(storage);
+  const size_t bytes = ir::item_size(t);
+  const auto load = [&](Value* from, unsigned lanes) -> Value* {
+    Type* type = t == DType::boolean ? ops.type(DType::u8, lanes) : ops.type(t, lanes);
+    return b.CreateAlignedLoad(type, from, llvm::Align(1));
+  };
+  Value* from = at.index ? item(base, at.index, bytes) : base;
+  Value* v = at.split ? ops.join(load(from, at.count / 2), load(item(from, b.getInt64(32), bytes), at.count / 2))
+                      : load(from, at.count);
+  return t == DType::boolean ? b.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType())) : v;
+}
+
+void FunctionEmitter::store_items(DType storage, Value* base, const Lanes& at, Value* value, bool stream) {
+  const DType t = stored_as(storage);
+  const size_t bytes = ir::item_size(t);
+  if (t == DType::boolean) {
+    if (value->getType()->getScalarSizeInBits() == 1) {
+      value = b.CreateZExt(value, ops.type(DType::u8, at.count));
+    } else {
+      value = ops.to_mask(value, 8);
+      value = b.CreateAnd(value, llvm::ConstantInt::get(value->getType(), 1));
+    }
+  }
+  const auto store = [&](Value* to, Value* v) {
+    // Streamed stores go to 64-byte aligned strips by whole steps.
+    const uint64_t width = v->getType()->getPrimitiveSizeInBits() / 8;
+    llvm::StoreInst* s = b.CreateAlignedStore(v, to, llvm::Align(stream ? std::min<uint64_t>(width, 64) : 1));
+    if (!stream) return;
+    llvm::LLVMContext& context = module_.getContext();
+    s->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                   llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
+  };
+  Value* to = at.index ? item(base, at.index, bytes) : base;
+  if (!at.split) return store(to, value);
+  store(to, ops.part(value, 0, at.count / 2));
+  store(item(to, b.getInt64(32), bytes), ops.part(value, at.count / 2, at.count / 2));
+}
+
+Value* FunctionEmitter::scalar_of(NodeId node) {
+  Value*& v = scalar_[node];
+  if (!v && loop::is_fold(k_.nodes[node].op)) v = fold_value(node);
+  if (!v) bug("node ", node, " is used before it is computed");
+  return v;
+}
+
+Value* FunctionEmitter::lane_of(NodeId node, unsigned lanes) {
+  if (lane_[node]) return lane_[node];
+  Value* scalar = scalar_of(node);
+  return lanes == 0 ? scalar : splat(node, scalar, lanes);
+}
+
+// Copies of a scalar. Of one made before the loops, a register of copies is made there too and repeated for nothing;
+// a whole value of copies would occupy as many registers as any other.
+Value* FunctionEmitter::splat(NodeId node, Value* scalar, unsigned lanes) {
+  if (auto* c = llvm::dyn_cast<llvm::Constant>(scalar))
+    return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(lanes), c);
+  const auto* made = llvm::dyn_cast<llvm::Instruction>(scalar);
+  if (!made || made->getParent() != preheader_->getParent()) {
+    if (scalar->getType()->isIntegerTy(1)) scalar = b.CreateSExt(scalar, b.getInt32Ty());
+    return b.CreateVectorSplat(lanes, scalar);
+  }
+  Value*& copies = splats_[node];
+  if (!copies) {
+    llvm::IRBuilder<> pre(preheader_);
+    Value* v = scalar->getType()->isIntegerTy(1) ? pre.CreateSExt(scalar, pre.getInt32Ty()) : scalar;
+    const unsigned most = target_.register_bytes * 8 / v->getType()->getScalarSizeInBits();
+    copies = pre.CreateVectorSplat(std::min(lanes, most), v);
+  }
+  const unsigned period = llvm::cast<llvm::FixedVectorType>(copies->getType())->getNumElements();
+  if (period == lanes) return copies;
+  if (period > lanes) return ops.part(copies, 0, lanes);
+  return b.CreateShuffleVector(copies, repeat(lanes, period));
+}
+
+Value* FunctionEmitter::apply(NodeId node, Value* x, Value* y, Value* z) {
+  const loop::Node& n = k_.nodes[node];
+  const DType from = k_.nodes[n.arg[n.op == Prim::select ? 1 : 0]].type;
+  return ops.prim(n.op, n.type, from, x, y, z);
+}
+
+void FunctionEmitter::emit_scalar(NodeId node) {
+  const loop::Node& n = k_.nodes[node];
+  Value* a[3] = {};
+  for (size_t i = 0; i < 3; ++i)
+    if (n.arg[i] != loop::no_node) a[i] = scalar_of(n.arg[i]);
+  switch (n.op) {
+    case Prim::literal: scalar_[node] = ops.literal(n.type, n.imm); return;
+    case Prim::size: {
+      Value* sizes = field(offsetof(Frame, size), b.getPtrTy());
+      scalar_[node] = b.CreateLoad(b.getInt64Ty(), b.CreateConstGEP1_64(b.getInt64Ty(), sizes, n.imm));
+      return;
+    }
+    case Prim::load: scalar_[node] = load_items(k_.views[n.imm].storage, view_pointer(n.imm), {nullptr, 0}); return;
+    case Prim::rare: scalar_[node] = b.CreateSelect(a[0], a[2], a[1]); return;
+    default: scalar_[node] = apply(node, a[0], a[1], a[2]);
+  }
+}
+
+void FunctionEmitter::emit_lanes(const Regions& regions, uint32_t region, const Lanes& at) {
+  for (const NodeId n : regions.nodes[region]) emit_lane_node(regions, n, at);
+}
+
+void FunctionEmitter::emit_lane_node(const Regions& regions, NodeId node, const Lanes& at) {
+  const loop::Node& n = k_.nodes[node];
+  if (n.op == Prim::load) {
+    lane_[node] = load_items(k_.views[n.imm].storage, view_pointer(n.imm), at);
+    return;
+  }
+  if (n.op == Prim::rare) {
+    lane_[node] = emit_rare(regions, node, at);
+    return;
+  }
+  Value* a[3] = {};
+  for (size_t i = 0; i < 3; ++i)
+    if (n.arg[i] != loop::no_node) a[i] = lane_of(n.arg[i], at.count);
+  lane_[node] = apply(node, a[0], a[1], a[2]);
+}
+
+Value* FunctionEmitter::emit_rare(const Regions& regions, NodeId node, const Lanes& at) {
+  const loop::Node& n = k_.nodes[node];
+  const uint32_t region = regions.slow_of[node];
+  Value* cond = lane_of(n.arg[0], at.count);
+  Value* fast = lane_of(n.arg[1], at.count);
+  if (regions.is_inline(region)) {
+    emit_lanes(regions, region, at);
+    return ops.select(cond, lane_of(n.arg[2], at.count), fast);
+  }
+  // One form on both ways into the join.
+  const bool mask = n.type == DType::boolean && at.count > 0 && !target_.masks;
+  if (mask) fast = ops.to_mask(fast, 32);
+  else if (n.type == DType::boolean) fast = ops.to_i1(fast);
+  llvm::LLVMContext& context = module_.getContext();
+  auto* slow_block = llvm::BasicBlock::Create(context, "slow", function_, exit_);
+  auto* join = llvm::BasicBlock::Create(context, "join", function_, exit_);
+  Value* needed = ops.any(cond);
+  llvm::BasicBlock* from = b.GetInsertBlock();
+  b.CreateCondBr(needed, slow_block, join, llvm::MDBuilder(context).createBranchWeights(1, 2000));
+  b.SetInsertPoint(slow_block);
+  emit_lanes(regions, region, at);
+  Value* slow = ops.select(cond, lane_of(n.arg[2], at.count), fast);
+  if (mask) slow = ops.to_mask(slow, 32);
+  else if (n.type == DType::boolean) slow = ops.to_i1(slow);
+  llvm::BasicBlock* slow_end = b.GetInsertBlock();
+  b.CreateBr(join);
+  b.SetInsertPoint(join);
+  llvm::PHINode* phi = b.CreatePHI(fast->getType(), 2);
+  phi->addIncoming(fast, from);
+  phi->addIncoming(slow, slow_end);
+  return phi;
+}
+
+std::vector<loop::NodeId> FunctionEmitter::roots(const loop::Sweep& sweep) const {
+  std::vector<NodeId> out;
+  for (const NodeId f : sweep.folds)
+    for (const NodeId a : k_.nodes[f].arg)
+      if (a != loop::no_node) out.push_back(a);
+  for (const uint16_t h : sweep.fills) out.push_back(s_.holds[h].node);
+  for (const uint16_t st : sweep.stores) out.push_back(k_.stores[st].value);
+  return out;
+}
+
+void FunctionEmitter::row() {
+  begin(s_.row_nodes);
+  for (const uint16_t i : s_.row_stores) {
+    const loop::Store& st = k_.stores[i];
+    store_items(k_.views[st.view].storage, view_pointer(st.view), {nullptr, 0}, scalar_of(st.value), false);
+  }
+  finish();
+}
+
+}  // namespace ingot::jit

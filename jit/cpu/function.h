@@ -1,0 +1,109 @@
+// One function of the image: a sweep or the row part, emitted as void(const Frame*).
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "jit/cpu/ops.h"
+#include "jit/cpu/regions.h"
+#include "loop/schedule.h"
+
+namespace ingot::jit {
+
+class FunctionEmitter {
+ public:
+  FunctionEmitter(llvm::Module& module, const Target& target, const loop::Kernel& kernel,
+                  const loop::Schedule& schedule, const std::string& name);
+
+  void sweep_cols(const loop::Sweep& sweep);
+  void sweep_row(const loop::Sweep& sweep);
+  void row();
+
+ private:
+  using Value = llvm::Value;
+  using NodeId = loop::NodeId;
+
+  // Where the lanes at hand lie: consecutive from `index` on, or `split`: the 16 lanes of a step of the sum order,
+  // eight from `index` on and eight 32 further.
+  struct Lanes {
+    Value* index;
+    unsigned count;  // 0: one scalar
+    bool split = false;
+  };
+
+  // A loop that runs at least once. `carried` are phis; their values after the last round are those given to end_loop.
+  struct Loop {
+    llvm::BasicBlock* header;
+    llvm::PHINode* index;
+    std::vector<llvm::PHINode*> carried;
+  };
+  Loop begin_loop(Value* start, const std::vector<Value*>& carried);
+  void end_loop(const Loop& loop, Value* next, Value* again, const std::vector<Value*>& carried);
+
+  // Prologue and epilogue.
+  void begin(const std::vector<NodeId>& uniform);
+  void guard(Value* more_than_zero);  // returns from the function if it is not; the loops follow
+  void finish();
+
+  // The frame.
+  Value* field(size_t offset, llvm::Type* type);
+  Value* pointer_at(Value* array, size_t index);  // array[index], loaded
+  Value* view_pointer(size_t view);
+  Value* hold_pointer(size_t hold);
+  Value* fold_value(NodeId fold);  // mode cols: the scalar
+  Value* item(Value* base, Value* index, size_t item_bytes);  // base + index * item_bytes
+
+  // Memory to values and back. The only place that knows of storage types.
+  Value* load_items(DType storage, Value* base, const Lanes& at);
+  void store_items(DType storage, Value* base, const Lanes& at, Value* value, bool stream);
+
+  // Nodes.
+  Value* scalar_of(NodeId node);
+  Value* lane_of(NodeId node, unsigned lanes);
+  Value* splat(NodeId node, Value* scalar, unsigned lanes);
+  void emit_scalar(NodeId node);
+  void emit_lanes(const Regions& regions, uint32_t region, const Lanes& at);
+  void emit_lane_node(const Regions& regions, NodeId node, const Lanes& at);
+  Value* emit_rare(const Regions& regions, NodeId node, const Lanes& at);
+  Value* apply(NodeId node, Value* x, Value* y, Value* z);
+  std::vector<NodeId> roots(const loop::Sweep& sweep) const;
+
+  // Mode cols.
+  struct Acc {
+    NodeId fold;
+    bool tree;  // a float sum or product: eight items in the sum order; else 16 in any
+    Value* value;
+  };
+  void emit_body(const loop::Sweep& sweep, const Regions& regions, const Lanes& at);
+  void emit_stores(const loop::Sweep& sweep, const Lanes& at);
+  std::vector<Acc> begin_accs(const loop::Sweep& sweep);
+  void finish_accs(const std::vector<Acc>& accs);
+  Value* masked(const Acc& acc, Value* operand, const Lanes& at, Value* partial);
+  Value* identity(NodeId fold, unsigned lanes);
+  Value* merge(NodeId fold, Value* x, Value* y);
+  Value* acc_pointer(NodeId fold);
+  void linear(const loop::Sweep& sweep, const Regions& regions);
+  void grouped(const loop::Sweep& sweep, const Regions& regions);
+
+  // Mode row.
+  struct RowLists;
+  void emit_tile(const loop::Sweep& sweep, const RowLists& lists, Value* index, unsigned vectors);
+
+  llvm::Module& module_;
+  const Target& target_;
+  const loop::Kernel& k_;
+  const loop::Schedule& s_;
+  llvm::IRBuilder<> b;
+  Ops ops;
+  llvm::Function* function_;
+  llvm::BasicBlock* exit_;
+  llvm::Instruction* preheader_ = nullptr;  // invariants are placed before this
+  std::map<size_t, Value*> fields_;         // of the frame, by offset
+  std::vector<Value*> views_, holds_;       // pointers by view and hold, loaded on first use
+  std::vector<Value*> scalar_, lane_;       // values by node
+  std::vector<Value*> splats_;              // by node: one register of copies, made before the loops
+  Value* stream_ = nullptr;
+};
+
+}  // namespace ingot::jit

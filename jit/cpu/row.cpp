@@ -1,0 +1,153 @@
+// Sweeps of kernels with fold.dot: lanes run over the last row axis, and a loop over k runs inside each tile of lanes.
+#include "base/error.h"
+#include "jit/cpu/function.h"
+#include "jit/frame.h"
+
+namespace ingot::jit {
+
+using llvm::Value;
+using loop::NodeId;
+
+namespace {
+constexpr unsigned vector_lanes = 16;
+// Vectors of lanes that share one loop over k: enough independent chains to hide the latency of fma, as long as the
+// values fit the registers.
+constexpr unsigned wide_tile = 4;
+constexpr size_t wide_below = 4;  // nodes along k and lanes for which they do
+}  // namespace
+
+// The nodes along k apart by whether they have the lane axis, and what does not change along k.
+struct FunctionEmitter::RowLists {
+  std::vector<NodeId> by_k;    // one scalar for each k
+  std::vector<uint16_t> views;  // loaded along k
+  Regions invariant, varying;
+  loop::AxisSet lane_axis;
+};
+
+void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
+  begin(sweep.uniform);
+  RowLists lists;
+  lists.lane_axis = k_.rows > 0 ? loop::AxisSet{1} << (k_.rows - 1) : 0;
+  std::vector<NodeId> along;
+  for (const NodeId n : sweep.varying) {
+    const loop::Node& node = k_.nodes[n];
+    if (node.axes & lists.lane_axis) along.push_back(n);
+    else lists.by_k.push_back(n);
+    if (node.op == Prim::load) lists.views.push_back(static_cast<uint16_t>(node.imm));
+  }
+  for (const NodeId f : sweep.folds)
+    if (k_.nodes[f].op != Prim::fold_dot)
+      fail(Code::unimplemented, "a ", loop::prim_info(k_.nodes[f].op)->name, " beside a fold.dot in one kernel");
+  lists.varying = find_regions(k_, along, roots(sweep));
+  std::vector<NodeId> needed = roots(sweep);
+  for (const NodeId n : along)
+    for (const NodeId a : k_.nodes[n].arg)
+      if (a != loop::no_node) needed.push_back(a);
+  lists.invariant = find_regions(k_, sweep.per_lane_invariant, needed);
+
+  if (!lists.lane_axis) {
+    emit_tile(sweep, lists, nullptr, 1);
+    return finish();
+  }
+  Value* n = field(offsetof(Frame, n), b.getInt64Ty());
+  Value* done = b.getInt64(0);
+  // While a wide tile fits, then single vectors.
+  for (const unsigned vectors : {wide_tile, 1u}) {
+    if (vectors > 1 && (along.size() > wide_below || sweep.folds.empty())) continue;
+    Value* width = b.getInt64(vectors * vector_lanes);
+    const auto fits = [&](Value* at) { return b.CreateICmpSLE(b.CreateAdd(at, width), n); };
+    llvm::BasicBlock* before = b.GetInsertBlock();
+    auto* tiles = llvm::BasicBlock::Create(module_.getContext(), "tiles", function_, exit_);
+    auto* rest = llvm::BasicBlock::Create(module_.getContext(), "rest", function_, exit_);
+    b.CreateCondBr(fits(done), tiles, rest);
+    b.SetInsertPoint(tiles);
+    const Loop loop = begin_loop(done, {});
+    emit_tile(sweep, lists, loop.index, vectors);
+    Value* next = b.CreateAdd(loop.index, width);
+    end_loop(loop, next, fits(next), {});
+    llvm::BasicBlock* after = b.GetInsertBlock();
+    b.CreateBr(rest);
+    b.SetInsertPoint(rest);
+    llvm::PHINode* phi = b.CreatePHI(b.getInt64Ty(), 2);
+    phi->addIncoming(done, before);
+    phi->addIncoming(next, after);
+    done = phi;
+  }
+  finish();
+}
+
+// `vectors` times 16 lanes from `index` on, or one lane without an index.
+void FunctionEmitter::emit_tile(const loop::Sweep& sweep, const RowLists& lists, Value* index, unsigned vectors) {
+  const unsigned count = index ? vector_lanes : 0;
+  std::vector<Lanes> at;
+  std::vector<std::vector<Value*>> values;  // what lane_ holds, per vector of the tile
+  const auto fold_items = [&](NodeId fold, size_t offset) {
+    Value* base = field(offset, b.getPtrTy());
+    Value* stride = field(offsetof(Frame, acc_stride), b.getInt64Ty());
+    return b.CreateGEP(b.getInt8Ty(), base, b.CreateMul(stride, b.getInt64(static_cast<uint64_t>(s_.fold_slot[fold]))));
+  };
+  for (unsigned u = 0; u < vectors; ++u) {
+    at.push_back({index ? b.CreateAdd(index, b.getInt64(u * vector_lanes)) : nullptr, count});
+    lane_.assign(k_.nodes.size(), nullptr);
+    if (sweep.folds.empty())
+      for (const NodeId f : s_.folds)
+        lane_[f] = load_items(k_.nodes[f].type, fold_items(f, offsetof(Frame, value)), at[u]);
+    emit_lanes(lists.invariant, 0, at[u]);
+    values.push_back(lane_);
+  }
+  if (sweep.folds.empty()) {
+    for (unsigned u = 0; u < vectors; ++u) {
+      lane_ = values[u];
+      emit_stores(sweep, at[u]);
+    }
+    return;
+  }
+
+  // The loop over k: a pointer for each view, the chains p for each fold and vector.
+  Value* k = field(offsetof(Frame, k), b.getInt64Ty());
+  Value* steps = field(offsetof(Frame, step), b.getPtrTy());
+  std::vector<Value*> carried;
+  std::vector<Value*> step;
+  for (const uint16_t v : lists.views) {
+    llvm::IRBuilder<> pre(preheader_);
+    step.push_back(pre.CreateLoad(pre.getInt64Ty(), pre.CreateConstGEP1_64(pre.getInt64Ty(), steps, v)));
+    carried.push_back(view_pointer(v));
+  }
+  for (const NodeId f : sweep.folds)
+    for (unsigned u = 0; u < vectors; ++u) carried.push_back(identity(f, count));
+  const Loop loop = begin_loop(b.getInt64(0), carried);
+  const std::vector<Value*> outside = views_;
+  for (size_t i = 0; i < lists.views.size(); ++i) views_[lists.views[i]] = loop.carried[i];
+
+  for (const NodeId n : lists.by_k) emit_scalar(n);
+  std::vector<Value*> next;
+  for (size_t i = 0; i < lists.views.size(); ++i) next.push_back(b.CreateGEP(b.getInt8Ty(), loop.carried[i], step[i]));
+  next.resize(carried.size());
+  for (unsigned u = 0; u < vectors; ++u) {
+    lane_ = values[u];
+    emit_lanes(lists.varying, 0, at[u]);
+    size_t slot = lists.views.size() + u;
+    for (const NodeId f : sweep.folds) {
+      const loop::Node& n = k_.nodes[f];
+      Value* x = lane_of(n.arg[0], count);
+      Value* y = lane_of(n.arg[1], count);
+      Value* p = loop.carried[slot];
+      next[slot] = ir::is_float(n.type) ? ops.fma(x, y, p) : b.CreateAdd(b.CreateMul(x, y), p);
+      slot += vectors;
+    }
+  }
+  Value* after = b.CreateAdd(loop.index, b.getInt64(1), "", true, true);
+  end_loop(loop, after, b.CreateICmpSLT(after, k), next);
+  views_ = outside;
+  size_t slot = lists.views.size();
+  for (const NodeId f : sweep.folds) {
+    const DType t = k_.nodes[f].type;
+    for (unsigned u = 0; u < vectors; ++u, ++slot) {
+      Value* items = fold_items(f, offsetof(Frame, acc));
+      Value* sum = ops.prim(Prim::add, t, t, load_items(t, items, at[u]), next[slot], nullptr);
+      store_items(t, items, at[u], sum, false);
+    }
+  }
+}
+
+}  // namespace ingot::jit
