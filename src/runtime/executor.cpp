@@ -298,7 +298,7 @@ void Executor::launch(size_t index, const jit::Body& body, const RunOptions& opt
   if (chunks == 0) return;
   ++counts.launches;
 
-  const size_t each = aligned(w.launch.scratch_bytes());
+  const size_t each = aligned(w.launch.scratch_bytes(body));
   const auto cancelled = [&] { return options.cancel && options.cancel->load(std::memory_order_relaxed) != 0; };
   if (cancelled()) fail(Code::cancelled, "the run was cancelled");
   const uint32_t width = options.parallel ? options.parallel->width() : 1;
