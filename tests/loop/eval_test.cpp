@@ -16,7 +16,8 @@ using namespace ingot::loop;
 
 namespace {
 
-__extension__ typedef __int128 Wide;  // holds every product and shift of 64-bit integers
+__extension__ typedef __int128 Wide;  // holds every sum and shift of 64-bit integers
+__extension__ typedef unsigned __int128 UnsignedWide;
 
 uint64_t f(float v) { return std::bit_cast<uint32_t>(v); }
 uint64_t d(double v) { return std::bit_cast<uint64_t>(v); }
@@ -62,7 +63,7 @@ TEST_CASE("integers wrap, and division never traps") {
         };
         is(Prim::add, x + y);
         is(Prim::sub, x - y);
-        is(Prim::mul, x * y);
+        is(Prim::mul, static_cast<Wide>(static_cast<UnsignedWide>(x) * static_cast<UnsignedWide>(y)));
         is(Prim::div, y == 0 ? 0 : x / y);
         is(Prim::rem, y == 0 ? 0 : x % y);
         is(Prim::min, x < y ? x : y);
