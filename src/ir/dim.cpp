@@ -88,6 +88,7 @@ DimId DimTable::symbol(std::string_view name, int64_t lo, int64_t hi) {
          old.hi, "]");
   }
   if (lo > rows_[d].value || hi < rows_[d].hi) {
+    narrowed_.push_back({d, {rows_[d].value, rows_[d].hi}});
     rows_[d].value = std::max(rows_[d].value, lo);
     rows_[d].hi = std::min(rows_[d].hi, hi);
     meta_[d].bounds = {std::max(meta_[d].bounds.lo, lo), std::min(meta_[d].bounds.hi, hi)};
@@ -176,6 +177,7 @@ std::optional<DimId> DimTable::exact_quotient(DimId a, DimId b) {
 }
 
 void DimTable::rollback(const Mark& mark) {
+  const bool learned = facts_.size() > mark.facts || narrowed_.size() > mark.narrowed;
   for (size_t d = rows_.size(); d-- > mark.rows;) {
     const Row& row = rows_[d];
     if (row.kind == DimKind::symbol) {
@@ -184,11 +186,39 @@ void DimTable::rollback(const Mark& mark) {
       buckets_[hash_row(row.kind, row.value, operands(static_cast<DimId>(d))) & (buckets_.size() - 1)] = meta_[d].next;
     }
   }
+  for (; narrowed_.size() > mark.narrowed; narrowed_.pop_back()) {
+    const auto& [d, old] = narrowed_.back();
+    rows_[d].value = old.lo;
+    rows_[d].hi = old.hi;
+  }
   rows_.resize(mark.rows);
   meta_.resize(mark.rows);
   pool_.resize(mark.pool);
   names_.resize(mark.names);
   symbols_.resize(mark.symbols);
+  facts_.resize(mark.facts);
+  if (!learned) return;
+
+  // What was derived may rest on what is forgotten: it is derived again from the facts that stay.
+  multiples_.clear();
+  divisible_.clear();
+  product_rules_ = false;
+  for (DimId d = 0; d < rows_.size(); ++d) {
+    meta_[d].canon = d;
+    meta_[d].bounds = {rows_[d].value, rows_[d].hi};
+    if (rows_[d].kind != DimKind::symbol) meta_[d].bounds = bounds_of_row(d);
+  }
+  std::vector<Fact> kept;
+  kept.swap(facts_);
+  for (const Fact& fact : kept) {
+    const size_t before = facts_.size();
+    try {
+      assume(fact.fact, fact.dims);
+    } catch (const Error&) {
+      facts_.resize(before);  // taken in before, so not contradictory in itself: check() will judge it
+    }
+    if (facts_.size() == before) facts_.push_back(fact);
+  }
 }
 
 }  // namespace ingot::ir

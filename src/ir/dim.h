@@ -114,12 +114,14 @@ class DimTable {
   // ids were made.
   std::string to_string(DimId d) const;
 
-  // Undo for a caller that fails after adding rows: drops those added since, given that no fact and no new bounds came
-  // in between.
+  // Undo for a caller that fails in the middle: everything since the mark is forgotten, ids made since are invalid.
+  // Cheap unless facts or narrower bounds came in since.
   struct Mark {
-    size_t rows, pool, names, symbols;
+    size_t rows, pool, names, symbols, facts, narrowed;
   };
-  Mark mark() const { return {rows_.size(), pool_.size(), names_.size(), symbols_.size()}; }
+  Mark mark() const {
+    return {rows_.size(), pool_.size(), names_.size(), symbols_.size(), facts_.size(), narrowed_.size()};
+  }
   void rollback(const Mark& mark);
 
  private:
@@ -167,6 +169,7 @@ class DimTable {
   std::unordered_map<std::string, DimId> by_name_;
   std::unordered_map<DimId, int64_t> multiples_;  // canonical id -> a known divisor above 1
   std::vector<Divisible> divisible_;              // by something that is not a constant
+  std::vector<std::pair<DimId, Bounds>> narrowed_;  // symbols and the declared bounds they had before
   bool product_rules_ = false;                    // a product has another canonical form
   // Work left for applying new facts to old rows. When hostile input has used it up, facts are still recorded and
   // checked, only no longer used to simplify.

@@ -39,6 +39,8 @@ class DimAlgebra {
   DimId mod(Poly p, int64_t by);
   // m / by as a term, where the facts on m's atoms make it exact.
   std::optional<Poly> split(const Term& t, int64_t by);
+  // a <= b follows from bounds, or from those of the operands of a minimum or maximum down to `depth`.
+  bool never_above(DimId a, DimId b, int depth) const;
   DimId least_or_greatest(DimKind kind, std::span<const DimId> operands);
   DimId broadcast(std::span<const DimId> operands);
   std::vector<DimId> flatten(DimKind kind, std::span<const DimId> operands) const;
@@ -47,7 +49,8 @@ class DimAlgebra {
 };
 
 // Saturating interval arithmetic, shared with the bounds of rows.
-int64_t saturate(__int128 v);
+__extension__ using Int128 = __int128;
+int64_t saturate(Int128 v);
 Bounds interval_sum(Bounds a, Bounds b);
 Bounds interval_product(Bounds a, Bounds b);
 Bounds interval_quotient(Bounds a, Bounds b, bool up);

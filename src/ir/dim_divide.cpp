@@ -196,20 +196,35 @@ std::vector<DimId> DimAlgebra::flatten(DimKind kind, std::span<const DimId> oper
   return parts;
 }
 
+bool DimAlgebra::never_above(DimId a, DimId b, int depth) const {
+  if (a == b || t_.bounds(a).hi <= t_.bounds(b).lo) return true;
+  Poly difference = poly(a);
+  if (add_scaled(difference, poly(b), -1) && bounds(t_, difference).hi <= 0) return true;
+  if (depth == 0) return false;
+  const auto below_b = [&](DimId x) { return never_above(x, b, depth - 1); };
+  const auto above_a = [&](DimId x) { return never_above(a, x, depth - 1); };
+  switch (t_.kind(a)) {
+    case DimKind::max: if (std::ranges::all_of(t_.operands(a), below_b)) return true; break;
+    case DimKind::min: if (std::ranges::any_of(t_.operands(a), below_b)) return true; break;
+    default: break;
+  }
+  switch (t_.kind(b)) {
+    case DimKind::max: return std::ranges::any_of(t_.operands(b), above_a);
+    case DimKind::min: return std::ranges::all_of(t_.operands(b), above_a);
+    default: return false;
+  }
+}
+
 DimId DimAlgebra::least_or_greatest(DimKind kind, std::span<const DimId> operands) {
   constexpr size_t compared = 16;  // pairs are compared up to here, to stay linear beyond
-  const bool least = kind == DimKind::min;
   std::vector<DimId> parts = flatten(kind, operands);
-  const auto useless = [&](DimId a, DimId b) {  // a never decides because of b
-    Poly difference = poly(a);
-    if (!add_scaled(difference, poly(b), -1)) return false;
-    const Bounds direct_a = t_.bounds(a), direct_b = t_.bounds(b), d = bounds(t_, difference);
-    return least ? d.lo >= 0 || direct_a.lo >= direct_b.hi : d.hi <= 0 || direct_a.hi <= direct_b.lo;
+  const auto decided = [&](DimId a, DimId b) {  // a never decides, because of b
+    return kind == DimKind::min ? never_above(b, a, 1) : never_above(a, b, 1);
   };
   if (parts.size() <= compared) {
     for (size_t i = 0; i < parts.size();) {
       bool drop = false;
-      for (size_t j = 0; j < parts.size() && !drop; ++j) drop = j != i && useless(parts[i], parts[j]);
+      for (size_t j = 0; j < parts.size() && !drop; ++j) drop = j != i && decided(parts[i], parts[j]);
       if (drop) parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(i));
       else ++i;
     }

@@ -9,20 +9,20 @@ namespace ingot::ir {
 namespace {
 constexpr int64_t unset = INT64_MIN;
 
-__int128 floor_quotient(__int128 a, __int128 b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+Int128 wide_quotient(Int128 a, Int128 b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 }  // namespace
 
-int64_t saturate(__int128 v) {
+int64_t saturate(Int128 v) {
   return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : static_cast<int64_t>(v);
 }
 
 Bounds interval_sum(Bounds a, Bounds b) {
-  return {saturate(static_cast<__int128>(a.lo) + b.lo), saturate(static_cast<__int128>(a.hi) + b.hi)};
+  return {saturate(static_cast<Int128>(a.lo) + b.lo), saturate(static_cast<Int128>(a.hi) + b.hi)};
 }
 
 Bounds interval_product(Bounds a, Bounds b) {
-  const auto [lo, hi] = std::minmax({saturate(static_cast<__int128>(a.lo) * b.lo), saturate(static_cast<__int128>(a.lo) * b.hi),
-                                     saturate(static_cast<__int128>(a.hi) * b.lo), saturate(static_cast<__int128>(a.hi) * b.hi)});
+  const auto [lo, hi] = std::minmax({saturate(static_cast<Int128>(a.lo) * b.lo), saturate(static_cast<Int128>(a.lo) * b.hi),
+                                     saturate(static_cast<Int128>(a.hi) * b.lo), saturate(static_cast<Int128>(a.hi) * b.hi)});
   return {lo, hi};
 }
 
@@ -32,7 +32,7 @@ Bounds interval_quotient(Bounds a, Bounds b, bool up) {
   if (b.hi == 0) b.hi = -1;
   if (b.lo > b.hi || (b.lo < 0 && b.hi > 0)) return {INT64_MIN, INT64_MAX};
   const auto div = [up](int64_t x, int64_t y) {
-    return saturate(up ? -floor_quotient(-static_cast<__int128>(x), y) : floor_quotient(x, y));
+    return saturate(up ? -wide_quotient(-static_cast<Int128>(x), y) : wide_quotient(x, y));
   };
   const auto [lo, hi] = std::minmax({div(a.lo, b.lo), div(a.lo, b.hi), div(a.hi, b.lo), div(a.hi, b.hi)});
   return {lo, hi};
@@ -40,7 +40,7 @@ Bounds interval_quotient(Bounds a, Bounds b, bool up) {
 
 Bounds DimAlgebra::bounds(const DimTable& t, const Poly& p) {
   // Sums are clipped once at the end: clipping in between would forget a negative part of a large sum.
-  __int128 lo = 0, hi = 0;
+  Int128 lo = 0, hi = 0;
   for (const Term& term : p.terms) {
     Bounds b{1, 1};
     for (const DimId atom : term.atoms) b = interval_product(b, t.bounds(atom));
@@ -110,15 +110,15 @@ void DimTable::evaluate(std::span<int64_t> values) const {
     const std::span<const DimId> ops = operands(d);
     if (row.kind == DimKind::add) {
       // In 128 bits, and a term that is only part of sums may pass 64: A*C - B*C is in range more often than A*C.
-      __int128 sum = 0;
+      Int128 sum = 0;
       bool known = true;
       for (const DimId op : ops) {
-        __int128 term = values[op];
+        Int128 term = values[op];
         if (term == unset && rows_[op].kind == DimKind::mul) {
           term = 1;
           for (const DimId factor : operands(op)) {
             known = known && values[factor] != unset;
-            if (known && __builtin_mul_overflow(term, static_cast<__int128>(values[factor]), &term)) overflow(d);
+            if (known && __builtin_mul_overflow(term, static_cast<Int128>(values[factor]), &term)) overflow(d);
           }
         }
         known = known && term != unset;
@@ -147,7 +147,7 @@ void DimTable::evaluate(std::span<int64_t> values) const {
       case DimKind::mod: {
         const int64_t b = values[ops[1]];
         if (b == 0) fail(Code::invalid_argument, "dim ", to_string(d), " divides by 0: ", to_string(ops[1]), " is 0");
-        const __int128 q = floor_quotient(a, b), r = a - q * b;
+        const Int128 q = wide_quotient(a, b), r = a - q * b;
         values[d] = saturate(row.kind == DimKind::mod ? r : row.kind == DimKind::floor_div ? q : q + (r != 0));
         break;
       }

@@ -34,11 +34,11 @@ void DimTable::assume(DimFact fact, std::span<const DimId> dims) {
       if (dims.size() < 2) fail(Code::invalid_argument, "the fact `equal` takes 2 dims or more");
       if (dims.size() == 2) return assume_equal(dims[0], dims[1]);
       {
-        DimTable saved = *this;  // the third may contradict after the second was taken in
+        const Mark before = mark();  // the third may contradict after the second was taken in
         try {
           for (const DimId d : dims.subspan(1)) assume_equal(dims[0], d);
         } catch (...) {
-          *this = std::move(saved);
+          rollback(before);
           throw;
         }
       }
@@ -69,8 +69,10 @@ void DimTable::assume_nonnegative(DimId d) {
 void DimTable::assume_divisible(DimId a, DimId b) {
   const DimId given[] = {a, b};
   const DimId ca = canonical(a), cb = canonical(b);
+  const bool learns = refresh_budget_ > 0;
   const auto record = [&] {
-    if (!is_recorded(DimFact::divisible, given)) facts_.push_back({DimFact::divisible, {a, b}});
+    // One that changes canonical forms is recorded even if it is there already: rollback() goes by their number.
+    if (learns || !is_recorded(DimFact::divisible, given)) facts_.push_back({DimFact::divisible, {a, b}});
   };
   const auto contradiction = [&] {
     fail(Code::invalid_argument, to_string(a), " cannot be divisible by ", to_string(b));
@@ -78,8 +80,9 @@ void DimTable::assume_divisible(DimId a, DimId b) {
   const auto by = as_constant(b);
   if (!by) {
     if (const Bounds range = bounds(b); range.lo == 0 && range.hi == 0) contradiction();
+    if (known_multiple(ca, cb)) return;
     record();
-    if (known_multiple(ca, cb) || refresh_budget_ <= 0) return;
+    if (!learns) return;
     divisible_.push_back({ca, cb});
     refresh(ca, ca);
     return;
@@ -89,8 +92,7 @@ void DimTable::assume_divisible(DimId a, DimId b) {
   if (const auto value = as_constant(a); value && *value % c != 0) contradiction();
   if (known_divisible(a, c)) return;
   record();
-  if (refresh_budget_ <= 0) return;
-
+  if (!learns) return;
   const DimId root = learn_multiple(ca, c);
   refresh(root, root);
 }
@@ -111,6 +113,7 @@ DimId DimTable::learn_multiple(DimId d, int64_t c) {
 }
 
 void DimTable::assume_equal(DimId a, DimId b) {
+  if (kind(a) == DimKind::mod && is_constant(b, 0)) return assume_divisible(operands(a)[0], operands(a)[1]);
   const DimId given[] = {a, b};
   if (known_equal(a, b)) return;
   const auto record = [&] {
@@ -185,7 +188,7 @@ void DimTable::assume_equal(DimId a, DimId b) {
   const Bounds mine = bounds(root), theirs = bounds(target);
   const Bounds common{std::max(mine.lo, theirs.lo), std::min(mine.hi, theirs.hi)};
   if (common.lo > common.hi) contradiction();
-  record();
+  facts_.push_back({DimFact::equal, {a, b}});  // even a second time: rollback() goes by their number
   product_rules_ = product_rules_ || solved.atoms.size() > 1;
   if (kind(target) != DimKind::constant) meta_[target].bounds = common;
   refresh(root, target);

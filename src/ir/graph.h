@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/op.h"
@@ -56,9 +57,11 @@ class Graph {
  public:
   explicit Graph(std::string name = "main") : name_(std::move(name)) {}
 
-  // --- building; each throws invalid_argument (or failed_precondition once sealed) and then changes nothing
+  // --- building; each throws invalid_argument (or failed_precondition once sealed) and then changes nothing.
+  // Names are UTF-8. Complex dtypes are known and refused with unimplemented.
   DimTable& dims() { return dims_; }
-  // Names may be empty; a name that another value carries is refused.
+  // Names may be empty; a name that another value carries is refused. Extents may be any dims; a plain symbol is bound by
+  // the input, an expression is checked against it.
   ValueId input(std::string_view name, DType dtype, std::vector<DimId> shape);
   // A host int64 scalar that binds a symbol.
   ValueId dim_input(std::string_view name, DimId symbol);
@@ -66,15 +69,16 @@ class Graph {
   // A 0-d constant from its bits, zero-extended.
   ValueId scalar(DType dtype, uint64_t bits);
   ValueId scalar(DType dtype, double v);  // rounded to the dtype once; integers need an exact v
-  // Attributes by name, in any order; missing ones get the row's default. Returns the first result.
+  // Attributes by name, in any order; missing ones get the row's default. Returns the first result. What must hold of
+  // symbols for the op to be right and does not follow from the facts becomes a fact, checked on every run.
   ValueId op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs = {});
   void output(std::string_view name, ValueId value);
   void set_name(ValueId value, std::string_view name);
   void set_flags(uint32_t flags) { flags_ = flags; }
   // Checks the whole: at least one output, every symbol bound by an input's own dim or a dim_input.
   void seal();
-  // An unsealed graph with the same name, flags, dims and inputs (same value ids for the inputs), nothing else: where a pass
-  // writes its result.
+  // An unsealed graph with the same name, flags, dims and inputs (same value ids for the inputs), nothing else: where a
+  // pass writes its result. Ids of other values that lie between inputs are taken by unused constants.
   Graph skeleton() const;
 
   // --- reading
@@ -95,6 +99,11 @@ class Graph {
   std::string describe(ValueId v) const;
 
  private:
+  void check_open() const;
+  void check_name(std::string_view name) const;
+  void check_value(ValueId v) const;
+  ValueId add_value(Value value, std::string_view name);
+
   std::string name_;
   uint32_t flags_ = 0;
   bool sealed_ = false;
@@ -106,6 +115,7 @@ class Graph {
   std::vector<Output> outputs_;
   std::unordered_map<ValueId, std::string> names_;
   std::unordered_map<std::string, ValueId> by_name_;
+  std::unordered_set<std::string> output_names_;
 };
 
 // The attribute of an op by name (constant time for the few attributes of a row).

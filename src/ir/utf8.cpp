@@ -50,6 +50,12 @@ void append_utf8(std::string& out, char32_t c) {
   }
 }
 
+std::string_view shortened(std::string_view text, size_t bytes) noexcept {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (text[bytes] & 0xc0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
 std::string quoted(std::string_view text) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string out = "\"";

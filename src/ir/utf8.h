@@ -16,6 +16,9 @@ size_t count_code_points(std::string_view text) noexcept;
 // Appends code point c, which is at most 0x10ffff and no surrogate.
 void append_utf8(std::string& out, char32_t c);
 
+// The first `bytes` bytes at most, cut between code points: for messages.
+std::string_view shortened(std::string_view text, size_t bytes = 64) noexcept;
+
 // "text" with quotes, backslashes and control characters escaped as the text form writes them.
 std::string quoted(std::string_view text);
 

@@ -1,0 +1,226 @@
+// Shape rules of the movement ops.
+#include <algorithm>
+
+#include "ir/op_rules.h"
+
+namespace ingot::ir {
+
+namespace {
+
+std::vector<DimId> as_dims(const Attr& attr) { return {attr.ints.begin(), attr.ints.end()}; }
+
+void set_dims(Attr& attr, const std::vector<DimId>& dims) { attr.ints.assign(dims.begin(), dims.end()); }
+
+// A list attribute with an entry per dim of the operand.
+void check_count(const Inference& op, const Attr& attr, std::string_view name) {
+  const size_t rank = op.value(0).shape.size();
+  if (attr.ints.size() == rank) return;
+  op.reject("attribute ", name, " has ", attr.ints.size(), " entries, expected ", rank, ", one per dim of ",
+            op.graph.describe(op.operands[0]));
+}
+
+}  // namespace
+
+void infer_iota(Inference& op) {
+  const auto type = static_cast<DType>(op.attr("dtype").i);
+  if (type == DType::f8e4m3 || type == DType::f8e5m2) op.reject("attribute dtype: ", name(type), " is for storage only");
+  const std::vector<DimId> shape = as_dims(op.attr("shape"));
+  Attr& axis = op.attr("axis");
+  const auto rank = static_cast<int64_t>(shape.size());
+  if (rank == 0) op.reject("attribute shape is empty, expected a dim to count along");
+  if (axis.i < -rank || axis.i >= rank) op.reject("attribute axis: ", axis.i, " is not an axis of rank ", rank);
+  if (axis.i < 0) axis.i += rank;
+  for (const DimId d : shape) op.require_extent(d, "an extent of shape");
+  op.results.push_back({type, shape});
+}
+
+void infer_reshape(Inference& op) {
+  DimTable& dims = op.dims;
+  std::vector<DimId> shape = as_dims(op.attr("shape"));
+  size_t open = shape.size();
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (!dims.is_constant(shape[d], -1)) {
+      op.require_extent(shape[d], "an extent of shape");
+    } else if (open != shape.size()) {
+      op.reject("attribute shape has two extents of -1, expected at most one");
+    } else {
+      open = d;
+    }
+  }
+  // Extents on both sides are struck out first: what is left is smaller, and needs no proof that it is not 0.
+  std::vector<DimId> from = op.value(0).shape, to;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (d == open) continue;
+    const auto same = std::ranges::find_if(from, [&](DimId x) { return dims.known_equal(x, shape[d]); });
+    if (same == from.end() || dims.is_constant(shape[d], 0)) to.push_back(shape[d]);
+    else from.erase(same);
+  }
+  const DimId count = dims.product(from), given = dims.product(to);
+  if (open != shape.size()) {
+    if (dims.is_constant(given, 0)) op.reject("attribute shape: -1 cannot be solved beside an extent of 0");
+    if (const auto exact = dims.exact_quotient(count, given)) {
+      shape[open] = *exact;
+    } else {
+      if (dims.as_constant(count) && dims.as_constant(given)) {
+        op.reject(op.graph.describe(op.operands[0]), " cannot have the shape asked for: ", dims.to_string(count),
+                  " is not divisible by ", dims.to_string(given));
+      }
+      shape[open] = dims.floor_div(count, given);
+      op.facts.push_back({Inference::Need::divisible, count, given});
+    }
+  } else if (!dims.known_equal(count, given)) {
+    if (const Bounds a = dims.bounds(count), b = dims.bounds(given); std::max(a.lo, b.lo) > std::min(a.hi, b.hi)) {
+      op.reject(op.graph.describe(op.operands[0]), " has ", dims.to_string(dims.product(op.value(0).shape)), " elements, not ",
+                dims.to_string(dims.product(shape)));
+    }
+    op.facts.push_back({Inference::Need::equal, count, given});
+  }
+  set_dims(op.attr("shape"), shape);
+  op.results.push_back({op.value(0).dtype, shape});
+}
+
+void infer_transpose(Inference& op) {
+  Attr& perm = op.attr("perm");
+  check_count(op, perm, "perm");
+  const std::vector<DimId>& shape = op.value(0).shape;
+  std::vector<bool> seen(shape.size(), false);
+  std::vector<DimId> result;
+  for (int64_t& axis : perm.ints) {
+    axis = normal_axis(op, axis, shape.size(), "perm");
+    const auto d = static_cast<size_t>(axis);
+    if (seen[d]) op.reject("attribute perm names axis ", axis, " twice, expected a permutation");
+    seen[d] = true;
+    result.push_back(shape[d]);
+  }
+  op.results.push_back({op.value(0).dtype, std::move(result)});
+}
+
+void infer_reverse(Inference& op) {
+  Attr& axes = op.attr("axes");
+  normalise_axes(op, axes, op.value(0).shape.size());
+  op.results.push_back({op.value(0).dtype, op.value(0).shape});
+}
+
+void infer_broadcast(Inference& op) {
+  DimTable& dims = op.dims;
+  const std::vector<DimId> shape = as_dims(op.attr("shape"));
+  const std::vector<DimId>& from = op.value(0).shape;
+  if (from.size() > shape.size()) {
+    fail(Code::invalid_argument, op.where(0), " has rank ", from.size(), ", more than the ", shape.size(), " of attribute shape");
+  }
+  for (const DimId d : shape) op.require_extent(d, "an extent of shape");
+  const size_t skip = shape.size() - from.size();
+  for (size_t d = 0; d < from.size(); ++d) {
+    const DimId target = shape[skip + d];
+    if (dims.known_equal(from[d], target) || dims.is_constant(from[d], 1)) continue;
+    const DimId both = broadcast_extent(op, from[d], target, 0, 0);
+    if (!dims.known_equal(both, target)) op.require_equal(both, target, "the extent broadcast to and that of shape", 0, 0);
+  }
+  op.results.push_back({op.value(0).dtype, shape});
+}
+
+// A start or limit that is a constant counts from the end if it is negative, as in NumPy; an expression is an index as
+// it stands. A start is not clamped to the extent: where it lies beyond, the result is empty and it is never used.
+void infer_slice(Inference& op) {
+  DimTable& dims = op.dims;
+  Attr& steps = op.attr("steps");
+  const std::vector<DimId>& shape = op.value(0).shape;
+  if (steps.i == every_axis) {
+    steps = Attr::of_ints(std::vector<int64_t>(shape.size(), 1));
+  }
+  std::vector<DimId> starts = as_dims(op.attr("starts")), limits = as_dims(op.attr("limits")), result;
+  check_count(op, op.attr("starts"), "starts");
+  check_count(op, op.attr("limits"), "limits");
+  check_count(op, steps, "steps");
+  const DimId zero = dims.constant(0), minus_one = dims.constant(-1);
+  const auto least = [&](DimId a, DimId b) {
+    const DimId both[] = {a, b};
+    return dims.expr(DimKind::min, both);
+  };
+  const auto greatest = [&](DimId a, DimId b) {
+    const DimId both[] = {a, b};
+    return dims.expr(DimKind::max, both);
+  };
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const DimId n = shape[d];
+    const int64_t step = steps.ints[d];
+    if (step == 0 || step == INT64_MIN) op.reject("attribute steps: ", step, " is no step");
+    const auto index = [&](DimId i) {
+      const auto constant = dims.as_constant(i);
+      return constant && *constant < 0 ? dims.add(n, i) : i;
+    };
+    // Clamping a constant that is out of range keeps the difference below from overflowing.
+    const auto at_least = [&](DimId i, DimId floor) { return dims.as_constant(i) ? greatest(i, floor) : i; };
+    // a - b with b a maximum, as the minimum of the differences: of x[-3:] the length is min(3, N).
+    const auto difference = [&](DimId a, DimId b) {
+      if (dims.kind(b) != DimKind::max) return dims.sub(a, b);
+      const std::vector<DimId> parts(dims.operands(b).begin(), dims.operands(b).end());
+      DimId all = dims.sub(a, parts[0]);
+      for (const DimId part : parts) all = least(all, dims.sub(a, part));
+      return all;
+    };
+    DimId length;
+    if (step > 0) {
+      starts[d] = greatest(index(starts[d]), zero);
+      limits[d] = at_least(least(index(limits[d]), n), zero);
+      length = dims.ceil_div(difference(limits[d], starts[d]), dims.constant(step));
+    } else {
+      starts[d] = at_least(least(index(starts[d]), dims.sub(n, dims.constant(1))), minus_one);
+      limits[d] = greatest(index(limits[d]), minus_one);
+      length = dims.ceil_div(difference(starts[d], limits[d]), dims.constant(-step));
+      // A limit of -1 would count from the end when it is read again.
+      if (dims.is_constant(limits[d], -1)) limits[d] = dims.sub(minus_one, n);
+    }
+    length = greatest(length, zero);
+    if (dims.is_constant(length, 0)) starts[d] = limits[d] = zero;
+    result.push_back(length);
+  }
+  set_dims(op.attr("starts"), starts);
+  set_dims(op.attr("limits"), limits);
+  op.results.push_back({op.value(0).dtype, std::move(result)});
+}
+
+void infer_pad(Inference& op) {
+  DimTable& dims = op.dims;
+  const std::vector<DimId>& shape = op.value(0).shape;
+  if (op.value(1).dtype != op.value(0).dtype) {
+    fail(Code::invalid_argument, op.where(1), " has dtype ", name(op.value(1).dtype), ", expected ", name(op.value(0).dtype),
+         " as operand 0");
+  }
+  if (!op.value(1).shape.empty()) {
+    fail(Code::invalid_argument, op.where(1), " has rank ", op.value(1).shape.size(), ", expected 0: it is the padding");
+  }
+  check_count(op, op.attr("low"), "low");
+  check_count(op, op.attr("high"), "high");
+  std::vector<DimId> result;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const DimId parts[] = {shape[d], static_cast<DimId>(op.attr("low").ints[d]), static_cast<DimId>(op.attr("high").ints[d])};
+    result.push_back(dims.expr(DimKind::add, parts));
+    op.require_extent(result.back(), "the padded extent");
+  }
+  op.results.push_back({op.value(0).dtype, std::move(result)});
+}
+
+void infer_concat(Inference& op) {
+  DimTable& dims = op.dims;
+  std::vector<DimId> shape = op.value(0).shape, along;
+  Attr& axis = op.attr("axis");
+  axis.i = normal_axis(op, axis.i, shape.size(), "axis");
+  const auto joined = static_cast<size_t>(axis.i);
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    const Value& v = op.value(i);
+    if (v.dtype != op.value(0).dtype) {
+      fail(Code::invalid_argument, op.where(i), " has dtype ", name(v.dtype), ", expected ", name(op.value(0).dtype), " as operand 0");
+    }
+    if (v.shape.size() != shape.size()) {
+      fail(Code::invalid_argument, op.where(i), " has rank ", v.shape.size(), ", expected ", shape.size(), " as operand 0");
+    }
+    along.push_back(v.shape[joined]);
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (d != joined) op.require_equal(shape[d], v.shape[d], "extents outside of axis", 0, i);
+  }
+  shape[joined] = dims.expr(DimKind::add, along);
+  op.results.push_back({op.value(0).dtype, std::move(shape)});
+}
+
+}  // namespace ingot::ir

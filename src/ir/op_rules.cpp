@@ -1,0 +1,277 @@
+#include "ir/op_rules.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/utf8.h"
+
+namespace ingot::ir {
+
+namespace {
+
+// What a message calls the dtypes of a set.
+std::string_view expected(TypeSet set) {
+  switch (set) {
+    case TypeSet::num: return "an integer or float dtype";
+    case TypeSet::flt: return "f16, bf16, f32 or f64";
+    case TypeSet::any: return "any dtype";
+    case TypeSet::boo: return "bool";
+    case TypeSet::bit: return "bool or an integer dtype";
+    case TypeSet::sgn: return "a signed integer or float dtype";
+  }
+  return "";
+}
+
+bool is_storage_only(DType t) { return t == DType::f8e4m3 || t == DType::f8e5m2; }
+
+void check_set(const Inference& op, size_t operand) {
+  const DType type = op.value(operand).dtype;
+  if (in_set(op.info.types, type)) return;
+  fail(Code::invalid_argument, op.where(operand), " has dtype ", name(type), ", expected ", expected(op.info.types),
+       is_storage_only(type) ? "; fp8 is for storage, cast it first" : "");
+}
+
+void check_same_dtype(const Inference& op, size_t operand, size_t model) {
+  if (op.value(operand).dtype == op.value(model).dtype) return;
+  fail(Code::invalid_argument, op.where(operand), " has dtype ", name(op.value(operand).dtype), ", expected ",
+       name(op.value(model).dtype), " as operand ", model);
+}
+
+// All operands' shapes broadcast together.
+std::vector<DimId> broadcast_shapes(Inference& op) {
+  std::vector<DimId> shape = op.value(0).shape;
+  for (size_t i = 1; i < op.operands.size(); ++i) {
+    const std::vector<DimId>& other = op.value(i).shape;
+    if (other == shape) continue;
+    if (other.size() > shape.size()) shape.insert(shape.begin(), other.size() - shape.size(), op.dims.constant(1));
+    const size_t skip = shape.size() - other.size();
+    for (size_t d = 0; d < other.size(); ++d) {
+      // Which earlier operand a clash is with matters only to the message; the first one serves.
+      shape[skip + d] = broadcast_extent(op, shape[skip + d], other[d], 0, i);
+    }
+  }
+  return shape;
+}
+
+void infer_nary(Inference& op) {
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    check_set(op, i);
+    check_same_dtype(op, i, 0);
+  }
+  op.results.push_back({op.value(0).dtype, broadcast_shapes(op)});
+}
+
+void infer_compare(Inference& op) {
+  infer_nary(op);
+  if (is_storage_only(op.value(0).dtype)) {
+    fail(Code::invalid_argument, op.where(0), " has dtype ", name(op.value(0).dtype), "; fp8 is for storage, cast it first");
+  }
+  op.results[0].dtype = DType::boolean;
+}
+
+void infer_select(Inference& op) {
+  if (op.value(0).dtype != DType::boolean) {
+    fail(Code::invalid_argument, op.where(0), " has dtype ", name(op.value(0).dtype), ", expected bool, the condition");
+  }
+  check_set(op, 1);
+  check_same_dtype(op, 2, 1);
+  op.results.push_back({op.value(1).dtype, broadcast_shapes(op)});
+}
+
+void infer_reduce(Inference& op) {
+  check_set(op, 0);
+  const std::vector<DimId>& shape = op.value(0).shape;
+  Attr& axes = op.attr("axes");
+  normalise_axes(op, axes, shape.size());
+  const bool keep = op.attr("keepdims").i != 0;
+  std::vector<DimId> result;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const bool reduced = std::ranges::find(axes.ints, static_cast<int64_t>(d)) != axes.ints.end();
+    if (!reduced) result.push_back(shape[d]);
+    else if (keep) result.push_back(op.dims.constant(1));
+  }
+  op.results.push_back({op.value(0).dtype, std::move(result)});
+}
+
+void infer_matmul(Inference& op) {
+  for (size_t i = 0; i < 2; ++i) {
+    check_set(op, i);
+    check_same_dtype(op, i, 0);
+    if (op.value(i).shape.empty()) fail(Code::invalid_argument, op.where(i), " has rank 0, expected 1 or more");
+  }
+  const std::vector<DimId>&a = op.value(0).shape, &b = op.value(1).shape;
+  const DimId k_a = a.back(), k_b = b.size() == 1 ? b[0] : b[b.size() - 2];
+  op.require_equal(k_a, k_b, "the inner extents", 0, 1);
+
+  const size_t batch_a = a.size() < 2 ? 0 : a.size() - 2, batch_b = b.size() < 2 ? 0 : b.size() - 2;
+  const size_t batch = std::max(batch_a, batch_b);
+  std::vector<DimId> result;
+  for (size_t d = 0; d < batch; ++d) {
+    const bool has_a = d + batch_a >= batch, has_b = d + batch_b >= batch;
+    if (has_a && has_b) result.push_back(broadcast_extent(op, a[d + batch_a - batch], b[d + batch_b - batch], 0, 1));
+    else result.push_back(has_a ? a[d + batch_a - batch] : b[d + batch_b - batch]);
+  }
+  if (a.size() > 1) result.push_back(a[a.size() - 2]);
+  if (b.size() > 1) result.push_back(b.back());
+  op.results.push_back({op.value(0).dtype, std::move(result)});
+}
+
+void infer_softmax(Inference& op) {
+  check_set(op, 0);
+  Attr& axis = op.attr("axis");
+  axis.i = normal_axis(op, axis.i, op.value(0).shape.size(), "axis");
+  op.results.push_back({op.value(0).dtype, op.value(0).shape});
+}
+
+// Scale and bias broadcast onto the normalised dims, as ONNX has it, but not the other way.
+void infer_norm(Inference& op) {
+  const std::vector<DimId>& shape = op.value(0).shape;
+  for (size_t i = 0; i < op.operands.size(); ++i) {
+    check_set(op, i);
+    check_same_dtype(op, i, 0);
+  }
+  Attr& axis = op.attr("axis");
+  axis.i = normal_axis(op, axis.i, shape.size(), "axis");
+  const size_t normalised = shape.size() - static_cast<size_t>(axis.i);
+  for (size_t i = 1; i < op.operands.size(); ++i) {
+    const std::vector<DimId>& other = op.value(i).shape;
+    if (other.size() > normalised) {
+      fail(Code::invalid_argument, op.where(i), " has rank ", other.size(), ", expected at most ", normalised,
+           ", the number of normalised dims");
+    }
+    for (size_t d = 0; d < other.size(); ++d) {
+      if (op.dims.is_constant(other[d], 1)) continue;
+      op.require_equal(shape[shape.size() - other.size() + d], other[d], "the normalised extents and those of the parameter", 0, i);
+    }
+  }
+  op.results.push_back({op.value(0).dtype, shape});
+}
+
+void check_values(const Inference& op) {
+  if (op.info.code != OpCode::op_gelu) return;
+  const std::string& form = op.attrs[0].s;
+  if (form != "none" && form != "tanh") {
+    op.reject("attribute approximate is \"", shortened(form), "\", expected \"none\" or \"tanh\"");
+  }
+}
+
+}  // namespace
+
+std::string Inference::where(size_t operand) const {
+  return cat(info.name, ": operand ", operand, " (", graph.describe(operands[operand]), ")");
+}
+
+void Inference::require_equal(DimId a, DimId b, std::string_view what, size_t x, size_t y) {
+  if (dims.known_equal(a, b)) return;
+  const Bounds p = dims.bounds(a), q = dims.bounds(b);
+  if (std::max(p.lo, q.lo) > std::min(p.hi, q.hi)) {
+    const std::string first = graph.describe(operands[x]), second = x == y ? "" : ", " + graph.describe(operands[y]);
+    reject(what, " differ: ", dims.to_string(a), " and ", dims.to_string(b), " (", first, second, ")");
+  }
+  facts.push_back({Need::equal, a, b});
+}
+
+void Inference::require_extent(DimId d, std::string_view what) {
+  const Bounds b = dims.bounds(d);
+  if (b.hi < 0) reject(what, " is ", dims.to_string(d), ", which is negative");
+  if (b.lo < 0) facts.push_back({Need::nonnegative, d, d});
+}
+
+int64_t normal_axis(const Inference& op, int64_t axis, size_t rank, std::string_view attribute) {
+  const auto r = static_cast<int64_t>(rank);
+  if (axis < -r || axis >= r) {
+    if (r == 0) op.reject("attribute ", attribute, " is ", axis, ", but ", op.graph.describe(op.operands[0]), " has no dims");
+    op.reject("attribute ", attribute, ": ", axis, " is not an axis of rank ", rank, ", expected ", -r, " to ", r - 1);
+  }
+  return axis < 0 ? axis + r : axis;
+}
+
+void normalise_axes(Inference& op, Attr& axes, size_t rank) {
+  if (axes.i == every_axis) {
+    axes.i = 0;
+    for (size_t d = 0; d < rank; ++d) axes.ints.push_back(static_cast<int64_t>(d));
+    return;
+  }
+  for (int64_t& a : axes.ints) a = normal_axis(op, a, rank, "axes");
+  std::ranges::sort(axes.ints);
+  const auto twice = std::ranges::adjacent_find(axes.ints);
+  if (twice != axes.ints.end()) op.reject("attribute axes names axis ", *twice, " twice");
+}
+
+DimId broadcast_extent(const Inference& op, DimId a, DimId b, size_t operand_a, size_t operand_b) {
+  if (a == b) return a;
+  try {
+    return op.dims.broadcast(a, b);
+  } catch (const Error& e) {
+    fail(Code::invalid_argument, op.where(operand_b), " does not broadcast with operand ", operand_a, " (",
+         op.graph.describe(op.operands[operand_a]), "): ", e.message());
+  }
+}
+
+void check_shape(const DimTable& dims, DType dtype, std::span<const DimId> shape, std::string_view what) {
+  if (shape.size() > max_rank) {
+    fail(Code::invalid_argument, what, ": rank ", shape.size(), " is over the limit of ", max_rank);
+  }
+  // Zero extents count as 1, as in NumPy: strides of the other dims must not overflow either.
+  int64_t bytes = static_cast<int64_t>(item_size(dtype));
+  for (const DimId d : shape) {
+    const auto extent = dims.as_constant(d);
+    if (!extent) continue;
+    if (*extent < 0) fail(Code::invalid_argument, what, ": extent ", *extent, " is negative");
+    if (*extent > 1 && __builtin_mul_overflow(bytes, *extent, &bytes)) {
+      fail(Code::invalid_argument, what, ": the size of ", type_text(dims, dtype, shape), " overflows 63 bits");
+    }
+  }
+}
+
+std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> shape) {
+  std::string out(name(dtype));
+  out += '[';
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (d) out += ", ";
+    out += dims.to_string(shape[d]);
+  }
+  return out + ']';
+}
+
+std::optional<size_t> literal_model(const OpInfo& info, size_t operand, const std::vector<bool>& literal) {
+  // The condition of select is a bool whatever the others are.
+  const size_t from = info.rule == Rule::select && operand > 0 ? 1 : 0;
+  for (size_t i = from; i < literal.size(); ++i)
+    if (!literal[i]) return i;
+  return {};
+}
+
+void infer(Inference& op) {
+  const OpInfo& info = op.info;
+  if (op.operands.size() < info.min_operands || op.operands.size() > info.max_operands) {
+    if (info.min_operands == info.max_operands) op.reject("takes ", info.min_operands, " operands, not ", op.operands.size());
+    op.reject("takes ", info.min_operands, " to ", info.max_operands, " operands, not ", op.operands.size());
+  }
+  check_values(op);
+  switch (info.rule) {
+    case Rule::unary:
+    case Rule::nary: infer_nary(op); break;
+    case Rule::compare: infer_compare(op); break;
+    case Rule::select: infer_select(op); break;
+    case Rule::cast:
+      check_set(op, 0);
+      op.results.push_back({static_cast<DType>(op.attr("to").i), op.value(0).shape});
+      break;
+    case Rule::iota: infer_iota(op); break;
+    case Rule::reshape: infer_reshape(op); break;
+    case Rule::transpose: infer_transpose(op); break;
+    case Rule::broadcast: infer_broadcast(op); break;
+    case Rule::slice: infer_slice(op); break;
+    case Rule::pad: infer_pad(op); break;
+    case Rule::concat: infer_concat(op); break;
+    case Rule::reverse: infer_reverse(op); break;
+    case Rule::reduce: infer_reduce(op); break;
+    case Rule::matmul: infer_matmul(op); break;
+    case Rule::softmax: infer_softmax(op); break;
+    case Rule::norm: infer_norm(op); break;
+  }
+  for (const ResultType& r : op.results) check_shape(op.dims, r.dtype, r.shape, info.name);
+}
+
+}  // namespace ingot::ir

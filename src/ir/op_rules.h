@@ -1,0 +1,81 @@
+// What an op accepts and returns: attributes brought to normal form, dtypes and shapes checked and inferred.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace ingot::ir {
+
+struct ResultType {
+  DType dtype;
+  std::vector<DimId> shape;
+};
+
+// One op about to be added. `dims` is the graph's table: rows may be added to it, facts are only collected, so that the
+// caller can undo everything if a check fails.
+struct Inference {
+  const Graph& graph;
+  DimTable& dims;
+  const OpInfo& info;
+  std::span<const ValueId> operands;
+  std::vector<Attr> attrs;  // one per AttrSpec
+
+  enum class Need : uint8_t { equal, divisible, nonnegative };
+  struct Fact {
+    Need need;
+    DimId a, b;
+  };
+  std::vector<Fact> facts;  // what has to hold in every run and is not known to
+  std::vector<ResultType> results;
+
+  const Value& value(size_t operand) const { return graph.value(operands[operand]); }
+  Attr& attr(std::string_view name) { return attrs[attr_index(info, name)]; }
+  // "add: operand 1 (%y: f64[N])"
+  std::string where(size_t operand) const;
+  template <class... Args>
+  [[noreturn]] void reject(const Args&... args) const {
+    fail(Code::invalid_argument, info.name, ": ", args...);
+  }
+  // Both extents must be equal in every run: known, or a fact to be checked, or rejected with `what` and the operands x
+  // and y they come from.
+  void require_equal(DimId a, DimId b, std::string_view what, size_t x, size_t y);
+  void require_extent(DimId d, std::string_view what);  // not negative
+};
+
+// Attributes by name to one per AttrSpec, defaults filled in; throws for unknown, missing and ill-typed ones.
+std::vector<Attr> fill_attrs(DimTable& dims, const OpInfo& info, std::span<const NamedAttr> given);
+// The default axes "all" until a rule knows the rank: an i64s with this in `i`.
+inline constexpr int64_t every_axis = 1;
+
+// Fills `results`, `facts`, and the normal form of `attrs`. Throws invalid_argument naming op, operand and what was
+// expected.
+void infer(Inference& op);
+
+// Rules that need a file of their own (op_movement.cpp).
+void infer_reshape(Inference& op);
+void infer_slice(Inference& op);
+void infer_pad(Inference& op);
+void infer_concat(Inference& op);
+void infer_broadcast(Inference& op);
+void infer_transpose(Inference& op);
+void infer_reverse(Inference& op);
+void infer_iota(Inference& op);
+
+// Shared by the rules.
+int64_t normal_axis(const Inference& op, int64_t axis, size_t rank, std::string_view attribute);
+void normalise_axes(Inference& op, Attr& axes, size_t rank);
+// The extent that dims broadcast to; throws naming both operands' shapes.
+DimId broadcast_extent(const Inference& op, DimId a, DimId b, size_t operand_a, size_t operand_b);
+// Refuses constant extents below 0, ranks over max_rank, and sizes that overflow 63 bits of bytes; `what` begins the message.
+void check_shape(const DimTable& dims, DType dtype, std::span<const DimId> shape, std::string_view what);
+
+// "f32[B, 4]"
+std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> shape);
+
+// Which operand's dtype a literal in the place of `operand` takes; `literal` tells which operands are literals. Nothing
+// if no operand has one.
+std::optional<size_t> literal_model(const OpInfo& info, size_t operand, const std::vector<bool>& literal);
+
+}  // namespace ingot::ir
