@@ -203,6 +203,7 @@ class Walk {
       const ViewPlan& view = g_.views[v];
       if (!view.tile || !tile_in(rows, v)) continue;
       const int64_t stride = view.stride[g_.outer + g_.lane - 1];
+      splat(v).filled = 0;
       gather_rows(scratch_ + view.strip, tile_pitch(g_, view), moved(at(0, v), k0 * stride), stride, rows, m, view.size);
     }
     tile_count_ = rows;

@@ -116,6 +116,16 @@ class Maker {
 
   static bool is_float(DType t) { return t == DType::f32 || t == DType::f64; }
 
+  bool has_fold(Val v) {
+    for (size_t i = has_fold_.size(); i < builder_->node_count(); ++i) {
+      const loop::Node& n = builder_->node(static_cast<NodeId>(i));
+      bool has = loop::is_fold(n.op);
+      for (const NodeId a : n.arg) has = has || (a != loop::no_node && has_fold_[a]);
+      has_fold_.push_back(has);
+    }
+    return has_fold_[v.id()];
+  }
+
   Val grow(DType t) {
     const Val x = pick(t), y = pick(t), z = pick(t);
     const auto un = [&](std::initializer_list<Prim> ops) { return x.un(ops.begin()[below(ops.size())]); };
@@ -133,7 +143,7 @@ class Maker {
     }
     switch (below(8)) {
       case 0: return select(pick(DType::boolean), x, y);
-      case 1: return rare(pick(DType::boolean), x, y);
+      case 1: return rare(pick(DType::boolean), x, has_fold(y) ? literal(t) : y);  // no fold for a slow arm alone
       case 2: {
         DType from = some_type();
         while (from == t) from = some_type();
@@ -173,10 +183,8 @@ class Maker {
     for (size_t i = 0; i < loads; ++i) load(some_storage(), some_axes());
     if (shape_ != Shape::pointwise) load(DType::f32, all_);
     if (chance(3)) memoryless();
-    if (chance(5)) {
-      const Val size{*builder_, builder_->size(static_cast<uint16_t>(below(sizes_.size())))};
-      if (!sizes_.empty()) pool(DType::i64).push_back(size);
-    }
+    if (chance(5) && !sizes_.empty())
+      pool(DType::i64).push_back({*builder_, builder_->size(static_cast<uint16_t>(below(sizes_.size())))});
     const size_t ops = below(30);
     for (size_t i = 0; i < ops; ++i) {
       const DType t = some_type();
@@ -365,6 +373,7 @@ class Maker {
   AxisSet rows_ = 0, all_ = 0;
   std::vector<int64_t> sizes_;
   std::vector<Val> pools_[16];
+  std::vector<bool> has_fold_;  // per node made so far
   NodeId folded_ = loop::no_node;
   int level_ = 0;
 };
