@@ -93,10 +93,9 @@ std::string name_of(const jl::Symbol& symbol) {
 
 llvm::Error check(bool x86, jl::LinkGraph& graph) {
   for (jl::Symbol* s : graph.external_symbols()) return refuse("undefined symbol " + name_of(*s));
-  for (jl::Symbol* s : graph.absolute_symbols()) return refuse("absolute symbol " + name_of(*s));
   for (jl::Block* block : graph.blocks())
     for (const jl::Edge& edge : block->edges())
-      if (edge.isRelocation() && !pc_relative(x86, edge.getKind()))
+      if (edge.isRelocation() && (!pc_relative(x86, edge.getKind()) || edge.getTarget().isAbsolute()))
         return refuse(std::string("relocation ") + graph.getEdgeKindName(edge.getKind()) + " against " +
                       name_of(edge.getTarget()));
   return llvm::Error::success();

@@ -2,6 +2,7 @@
 // loop::eval, bit for bit (any NaN equals any other, except out of canon and what only moves bits).
 #include <doctest/doctest.h>
 
+#include "base/error.h"
 #include "loop/eval.h"
 #include "loop/rules.h"
 #include "support.h"
