@@ -83,6 +83,9 @@ constexpr F32Function functions[] = {
     {"erf", f32::erf, [](double x) { return std::erf(x); }, exact_of<mpfr_erf>},
     {"sigmoid", f32::sigmoid, [](double x) { return 1 / (1 + std::exp(-x)); }, sigmoid_exact},
     {"rsqrt", f32::rsqrt, [](double x) { return 1 / std::sqrt(x); }, exact_of<mpfr_rec_sqrt>},
+    {"silu", f32::silu, silu_quick, silu_exact},
+    {"gelu_tanh", f32::gelu_tanh, gelu_tanh_quick, gelu_tanh_exact},
+//    {"gelu_erf", f32::gelu_erf, gelu_erf_quick, gelu_erf_exact},
 };
 
 // Whether a value this large rounds to infinity in f32.

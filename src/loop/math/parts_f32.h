@@ -14,10 +14,25 @@ inline Val horner(Val x, std::initializer_list<double> c) {
   return p;
 }
 
-// Adding this to |v| < 2^22 rounds v to an integer, which stands in the low bits of the sum.
+// Adding this to |v| < 2^22 rounds v to an integer, which stands in the low bits of the sum: shifted left by 23 they
+// are an exponent field.
 inline constexpr double round_magic = 0x1.8p23;
 
 // ln 2 = hi + lo. n * hi is exact for |n| < 2^9 (tools/coefficients/exp_f32.sollya).
 inline constexpr double ln2_hi = 0x1.62e4p-1, ln2_lo = 0x1.7f7d1cp-20, log2_e = 0x1.715476p0;
+
+// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2.
+inline Val exp_quotient(Val r) {
+  return horner(r, {0x1.6a5e34p-10, 0x1.123adp-7, 0x1.5558a2p-5, 0x1.55549p-3, 0x1.fffffcp-2});
+}
+
+// e^a = 2^n (1 + s) with s not yet rounded to the grid of 1 + s, which is what quotients and products want.
+struct ExpParts {
+  Val t;      // bits: a multiple of 2^9, plus n + 127 + up
+  Val s;      // e^r - 1, r = a - n ln 2
+  Val power;  // 2^(n + up), where that is normal
+};
+// `low`, if given, is added to `a`: |low| <= ulp(a).
+ExpParts exp_parts(Val a, Val low, int up);
 
 }  // namespace ingot::loop::math::f32

@@ -1,24 +1,51 @@
+#include <cmath>
+
 #include "loop/math/f32.h"
 #include "loop/math/parts_f32.h"
 
 namespace ingot::loop::math::f32 {
 
-// With e^-x = 2^n (1 + s): 1 / (1 + 2^n + 2^n s), the denominator in two parts and one division. Everything is scaled by
-// 2^-64 so that neither the denominator overflows nor the result is denormal before the last multiplication.
-Val sigmoid(Val x) {
-  const Val a = vmin(vmax(x, -105.0), 20.0);
-  const Val t = fma(a, -log2_e, round_magic + 63);
-  const Val n = t - (round_magic + 63);
-  const Val r = fma(n, ln2_lo, fma(n, ln2_hi, a));  // minus the remainder
-  const Val q = horner(r, {0x1.6a5e34p-10, -0x1.123adp-7, 0x1.5558a2p-5, -0x1.55549p-3, 0x1.fffffcp-2});
-  const Val s = fma(r * r, q, -r);
-  const Val power = (t.cast_bits(DType::i32) << 23).cast_bits(DType::f32);
-  const Val big = vmax(power, 0x1p-64), small = vmin(power, 0x1p-64);
-  const Val high = big + fma(power, s, small);
-  const Val low = fma(power, s, small - (high - big));
+namespace {
+
+// -2^up numerator / (1 + e^(a + low)). With e^a = 2^n (1 + s) the denominator is 1 + 2^n + 2^n s in two parts, scaled by
+// 2^-up so that it does not overflow; one division, whose remainder takes in the lower part. The caller scales the result
+// back: a denormal one is then rounded a second time, on a coarser grid.
+Val logistic(Val numerator, Val a, Val a_low, int up) {
+  const ExpParts e = exp_parts(a, a_low, -up);
+  const double one = std::ldexp(1.0, -up);
+  const Val big = vmax(e.power, one), small = vmin(e.power, one);
+  const Val high = big + fma(e.power, e.s, small);
+  const Val low = fma(e.power, e.s, small - (high - big));
+  // A negative reciprocal and quotient: the remainders then need no change of sign.
   const Val inverse = -1.0 / high;
-  const Val rest = fma(inverse, low, fma(inverse, high, 1));
-  return fma(rest, inverse, inverse) * -0x1p-64;
+  const Val quotient = numerator * inverse;
+  const Val rest = fma(quotient, low, fma(quotient, high, numerator));
+  return fma(rest, inverse, quotient);
+}
+
+}  // namespace
+
+Val sigmoid(Val x) { return logistic(x.lit(1), -vmin(vmax(x, -105.0), 20.0), {}, 64) * -0x1p-64; }
+
+// From 20 on sigmoid is 1 to the last bit and the result x itself, infinity included. Below -110 the result is -0.
+Val silu(Val x) {
+  const Val a = vmax(x, -110.0);
+  return select(lt(20, x), x, logistic(a, -a, {}, 32) * -0x1p-32);
+}
+
+// x sigmoid(x (alpha + beta x^2)): the argument in two parts, since e^a turns its absolute error into a relative one.
+Val gelu_tanh(Val x) {
+  // alpha = 2 sqrt(2/pi), its high part on a grid so coarse that subtracting the sum from it is exact; beta = 0.044715
+  // alpha (tools/coefficients/gelu_f32.sollya). Both negative, for e^-z.
+  constexpr double alpha_hi = -0x1.988p0, alpha_lo = -0x1.14cf5p-14, beta = -0x1.2444f2p-4, beta_lo = -0x1.49b16ap-29;
+  const Val a = vmax(x, -10.85);  // below, the result is -0
+  const Val z = a * a;
+  const Val z_low = fma(a, a, -z);
+  const Val high = fma(z, beta, alpha_hi);
+  const Val low = fma(z, beta, high.lit(alpha_hi) - high) + fma(z_low, beta, fma(z, beta_lo, alpha_lo));
+  const Val product = a * high;
+  const Val product_low = fma(a, low, fma(a, high, -product));
+  return select(lt(5.5, x), x, logistic(a, product, product_low, 32) * -0x1p-32);
 }
 
 }  // namespace ingot::loop::math::f32
