@@ -42,7 +42,7 @@ class Mutant:
         self.test = self.case = ""
 
     def find_test(self, names):
-        """Splits the header: the longest known test name that it starts with (a name may hold spaces), then the case."""
+        """Splits the header: the longest known test name it starts with (a name may hold spaces), then the case."""
         fits = [name for name in names if (self.header + " ").startswith(name + " ")]
         if fits:
             self.test = max(fits, key=len)
