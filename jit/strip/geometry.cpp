@@ -1,6 +1,8 @@
 #include "jit/strip/geometry.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <numeric>
 
 #include "jit/strip/items.h"
 
@@ -17,7 +19,8 @@ struct Builder {
   const int64_t* sizes;
   const ViewArg* args;
   Geometry& g;
-  unsigned count = 0;  // merged axes made so far
+  uint8_t order[max_axes];  // the kernel axes as they are walked, outermost first: rows, then cols
+  unsigned count = 0;       // merged axes made so far
 
   int64_t stride(size_t view, unsigned axis) const {
     const loop::View& v = kernel.views[view];
@@ -51,10 +54,11 @@ struct Builder {
     return true;
   }
 
-  // Returns how many merged axes the kernel axes [first, last) gave.
+  // Returns how many merged axes the kernel axes at [first, last) of the order gave.
   unsigned merge(unsigned first, unsigned last, unsigned (*cut_axis)[max_axes]) {
     const unsigned start = count;
-    for (unsigned axis = first; axis < last; ++axis) {
+    for (unsigned i = first; i < last; ++i) {
+      const unsigned axis = order[i];
       if (sizes[axis] == 1) continue;
       if (count > start && joins(axis)) {
         g.extent[count - 1] *= sizes[axis];
@@ -65,6 +69,32 @@ struct Builder {
       (*cut_axis)[axis] = count - 1;
     }
     return count - start;
+  }
+
+  // Rows may be walked in any order. Without cols: as the first store lies in memory, so that a transposed result is
+  // written along its lines. With cols: the row along which a view is consecutive goes innermost, if the view is not
+  // consecutive along the cols, so that it can be read in tiles.
+  void order_rows(bool pointwise) {
+    const auto axes = static_cast<unsigned>(kernel.axis_count());
+    for (unsigned a = 0; a < axes; ++a) order[a] = static_cast<uint8_t>(a);
+    if (pointwise) {
+      const size_t v = kernel.stores[0].view;
+      const auto step = [&](unsigned a) { return sizes[a] > 1 ? std::abs(stride(v, a)) : 0; };
+      for (unsigned i = 1; i < axes; ++i)
+        for (unsigned j = i; j > 0 && step(order[j - 1]) < step(order[j]); --j) std::swap(order[j - 1], order[j]);
+      return;
+    }
+    for (size_t v = 0; v < kernel.views.size(); ++v) {
+      if (kernel.views[v].kind != ViewKind::load || !(kernel.views[v].axes & kernel.col_set())) continue;
+      unsigned inner = axes;
+      while (inner > kernel.rows && sizes[inner - 1] == 1) --inner;
+      if (inner == kernel.rows || stride(v, inner - 1) == g.views[v].size) continue;
+      for (unsigned a = 0; a < kernel.rows; ++a)
+        if (sizes[a] > 1 && stride(v, a) == g.views[v].size) {
+          std::rotate(order + a, order + a + 1, order + kernel.rows);
+          return;
+        }
+    }
   }
 };
 
@@ -111,7 +141,9 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
     plan.strip = plan.tail = 0;
   }
 
-  Builder b{kernel, sizes, args, *this};
+  Builder b{kernel, sizes, args, *this, {}};
+  if (row_mode) std::iota(b.order, b.order + axis_count, uint8_t{0});  // the lanes are those of the last row axis
+  else b.order_rows(pointwise);
   unsigned at[max_axes];
   const unsigned outer_axes = pointwise ? 0u : row_mode ? std::max<unsigned>(kernel.rows, 1) - 1 : kernel.rows;
   const unsigned lane_end = pointwise || row_mode ? kernel.rows : axis_count;
@@ -145,7 +177,8 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
     ViewPlan& plan = views[v];
     plan.first_cut = static_cast<uint32_t>(cuts.size());
     if (!kv.boxes.empty()) {
-      for (unsigned axis = 0; axis < axis_count; ++axis) {
+      for (unsigned i = 0; i < axis_count; ++i) {
+        const unsigned axis = b.order[i];
         int64_t lo, hi;
         if (!b.range(kv, axis, lo, hi)) plan.outside = true;
         if (lo == 0 && hi == sizes[axis]) continue;
@@ -153,7 +186,8 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
         // The axes merged into this one from the inside scale the range.
         const unsigned m = at[axis];
         int64_t scale = 1;
-        for (unsigned a = axis + 1; a < axis_count && (sizes[a] == 1 || at[a] == m); ++a) scale *= sizes[a];
+        for (unsigned j = i + 1; j < axis_count && (sizes[b.order[j]] == 1 || at[b.order[j]] == m); ++j)
+          scale *= sizes[b.order[j]];
         cuts.push_back({static_cast<uint8_t>(m), lo * scale, hi * scale});
         ++(m < outer ? plan.outer_cuts : m < outer + lane ? plan.lane_cuts : plan.k_cuts);
       }

@@ -138,23 +138,27 @@ void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int6
   with_size(size, [&](auto t) {
     using T = decltype(t);
     constexpr int64_t item = sizeof(T);
-    constexpr int64_t block = 4;  // a square of items is read by rows and written by columns in registers
-    int64_t r = 0;
-    for (; r + block <= rows; r += block) {
-      int64_t i = 0;
-      for (; i + block <= n; i += block) {
+    constexpr int64_t block = 4;  // a square of items is read by columns and written by rows from registers
+    constexpr int64_t ahead = 32;  // each line is a page of its own, so nothing else fetches it early
+    int64_t i = 0;
+    // All rows of four items before the next four: the cache lines that hold them may share one set.
+    for (; i + block <= n; i += block) {
+      const char* const from = moved(src, i * stride);
+      for (int64_t x = 0; x < block; ++x) __builtin_prefetch(moved(from, (ahead + x) * stride));
+      int64_t r = 0;
+      for (; r + block <= rows; r += block) {
         T square[block][block];
-        for (int64_t x = 0; x < block; ++x) std::memcpy(square[x], moved(src, r * item + (i + x) * stride), sizeof square[x]);
+        for (int64_t x = 0; x < block; ++x) std::memcpy(square[x], moved(from, r * item + x * stride), sizeof square[x]);
         for (int64_t y = 0; y < block; ++y) {
           const T column[block] = {square[0][y], square[1][y], square[2][y], square[3][y]};
           std::memcpy(dst + (r + y) * pitch + i * item, column, sizeof column);
         }
       }
-      for (; i < n; ++i)
-        for (int64_t y = 0; y < block; ++y)
-          put(dst + (r + y) * pitch + i * item, get<T>(moved(src, (r + y) * item + i * stride)));
+      for (; r < rows; ++r)
+        for (int64_t x = 0; x < block; ++x) put(dst + r * pitch + (i + x) * item, get<T>(moved(from, r * item + x * stride)));
     }
-    for (; r < rows; ++r) gather_items<T>(dst + r * pitch, moved(src, r * item), stride, n);
+    for (; i < n; ++i)
+      for (int64_t r = 0; r < rows; ++r) put(dst + r * pitch + i * item, get<T>(moved(src, r * item + i * stride)));
   });
 }
 
