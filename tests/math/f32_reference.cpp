@@ -85,7 +85,7 @@ constexpr F32Function functions[] = {
     {"rsqrt", f32::rsqrt, [](double x) { return 1 / std::sqrt(x); }, exact_of<mpfr_rec_sqrt>},
     {"silu", f32::silu, silu_quick, silu_exact},
     {"gelu_tanh", f32::gelu_tanh, gelu_tanh_quick, gelu_tanh_exact},
-//    {"gelu_erf", f32::gelu_erf, gelu_erf_quick, gelu_erf_exact},
+    {"gelu_erf", f32::gelu_erf, gelu_erf_quick, gelu_erf_exact},
 };
 
 // Whether a value this large rounds to infinity in f32.

@@ -26,13 +26,19 @@ inline Val exp_quotient(Val r) {
   return horner(r, {0x1.6a5e34p-10, 0x1.123adp-7, 0x1.5558a2p-5, 0x1.55549p-3, 0x1.fffffcp-2});
 }
 
-// e^a = 2^n (1 + s) with s not yet rounded to the grid of 1 + s, which is what quotients and products want.
+// e^a = 2^n (1 + s), s not rounded to the grid of 1 + s: what quotients and products want.
 struct ExpParts {
   Val t;      // bits: a multiple of 2^9, plus n + 127 + up
   Val s;      // e^r - 1, r = a - n ln 2
   Val power;  // 2^(n + up), where that is normal
+  // r = high + low and s - r unrounded; only made for an argument in two parts.
+  Val high, low, curve;
+
+  // c + k s. With the finer parts it does not see the rounding of r and s, a quarter of an ulp of 1 each.
+  Val add_product(Val c, Val k) const;
 };
-// `low`, if given, is added to `a`: |low| <= ulp(a).
-ExpParts exp_parts(Val a, Val low, int up);
+ExpParts exp_parts(Val a, int up);
+// e^(a + a_low), |a_low| <= ulp(a).
+ExpParts exp_parts(Val a, Val a_low, int up);
 
 }  // namespace ingot::loop::math::f32

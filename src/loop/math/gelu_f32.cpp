@@ -1,0 +1,38 @@
+#include "loop/math/f32.h"
+#include "loop/math/parts_f32.h"
+
+namespace ingot::loop::math::f32 {
+
+// With a = |x|: x Phi(x) is -T for x < 0 and x - T for x >= 0, T = a Phi(-a) = a e^(-a^2/2) / H(a). H grows almost
+// linearly, so that a polynomial gives its small distance from 2 + 2.5 a, and a division with its remainder the rest.
+Val gelu_erf(Val x) {
+  // From 5.5 on T is below half a unit in the last place of x; from -14.6 on it rounds to 0.
+  const Val b = vmax(vmin(x, 5.5), -14.6);
+  const Val a = abs(b);
+  const Val half = b * -0.5;
+  const Val square = half * b;  // -a^2/2, and what it rounded off
+  const ExpParts e = exp_parts(square, fma(half, b, -square), 0);
+
+  const Val q = horner(a, {0x1.1b8dfcp-20, -0x1.7e2e5ep-16, 0x1.c75ceep-13, -0x1.31c61ap-10, 0x1.be6382p-9,
+                           -0x1.2da986p-11, -0x1.888a8ep-5, 0x1.17cb4cp-2, -0x1.cef75ap-1});
+  const Val line = fma(a, 2.5, 2);
+  const Val high = fma(q, a, line);
+  const Val low = fma(q, a, line - high) + fma(a, 2.5, 2 - line);
+  const Val inverse = -1.0 / high;  // negative, for the signs of the remainder
+  const Val quotient = fma(a, e.s, a) * inverse;
+  const Val rest = fma(quotient, low, e.add_product(fma(quotient, high, a), a));
+  const Val t = fma(rest, inverse, quotient);  // -T / 2^n
+  const Val fast = select(lt(x, 0), t * e.power, fma(t, e.power, x));
+
+  // Below -3.5: T = e^(-a^2/2) (g0 + v g(v)), v = 1/(a^2 + 4), made 2^64 times too large and scaled back, which rounds once.
+  const Val v = 1.0 / fma(square, -2, 4);
+  const Val g = horner(v, {-0x1.75cdc4p5, 0x1.3255dap0, -0x1.64c448p1, -0x1.98584p-2, -0x1.98851ap-2});
+  const double g0 = 0x1.988454p-2;
+  const Val g_high = fma(v, g, g0);
+  const Val g_low = fma(v, g, g0 - g_high);
+  const Val tail = g_high + e.add_product(g_low, g_high);
+  const Val power = ((e.t.cast_bits(DType::i32) << 23) + (64 << 23)).cast_bits(DType::f32);
+  return rare(lt(x, -3.5), fast, tail * power * -0x1p-64);
+}
+
+}  // namespace ingot::loop::math::f32
