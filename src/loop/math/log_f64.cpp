@@ -22,14 +22,16 @@ Val log(Val x) {
   const Val s = f / (-1.0 - a.m);
   const Val z = s * s;
   const Val half_square = (f * 0.5) * f;
-  const Val small = fma(s, fma(z, horner(z, c), half_square), half_square);
 
   // k * ln2_hi is exact (42 bits), and the rounding of its sum with f is carried along: it would cost half an ulp
-  // where k is 1 or -1.
+  // where k is 1 or -1. Below, the small terms are added first.
   constexpr double ln2_hi = 0x1.62e42fefa38p-1;
   constexpr double ln2_lo = 0x1.ef35793c7673p-45;
-  const Pair head = fast_two_sum(k * ln2_hi, f);
-  const Val result = head.hi - (small - fma(k, ln2_lo, head.lo));
+  const Val k_part = k * ln2_hi;
+  const Val head = k_part + f;
+  const Val negated_lo = fma(k, -ln2_lo, (head - k_part) - f);
+  const Val small = fma(s, fma(z, horner(z, c), half_square), negated_lo);
+  const Val result = head - (half_square + small);
 
   // +inf and NaN stay, zeros give -inf, below is NaN.
   const Val special = select(lt(x, 0.0), std::numeric_limits<double>::quiet_NaN(), select(eq(x, 0.0), -inf, x));

@@ -1,0 +1,179 @@
+#include "math/f64_reference.h"
+
+#include <cmath>
+#include <limits>
+
+#include "loop/math/f64.h"
+#include "math/emit_c.h"
+
+namespace ingot::test {
+
+namespace f64 = loop::math::f64;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr mpfr_prec_t precision = 160;
+
+using Unary = int (*)(mpfr_t, mpfr_srcptr, mpfr_rnd_t);
+template <Unary function>
+void exact_of(mpfr_t r, double x, double) {
+  mpfr_set_d(r, x, MPFR_RNDN);
+  function(r, r, MPFR_RNDN);
+}
+
+void rsqrt_exact(mpfr_t r, double x, double) {
+  mpfr_set_d(r, x, MPFR_RNDN);
+  mpfr_rec_sqrt(r, r, MPFR_RNDN);
+  if (x == 0) mpfr_set_inf(r, std::signbit(x) ? -1 : 1);  // C's; MPFR gives +inf for both
+}
+
+// 1 / (1 + e^-r); r is replaced.
+void logistic(mpfr_t r) {
+  mpfr_neg(r, r, MPFR_RNDN);
+  mpfr_exp(r, r, MPFR_RNDN);
+  mpfr_add_ui(r, r, 1, MPFR_RNDN);
+  mpfr_ui_div(r, 1, r, MPFR_RNDN);
+}
+// r times x, where -inf * 0 means the limit.
+void times(mpfr_t r, double x) {
+  mpfr_mul_d(r, r, x, MPFR_RNDN);
+  if (x == -inf) mpfr_set_zero(r, -1);
+}
+
+void sigmoid_exact(mpfr_t r, double x, double) {
+  mpfr_set_d(r, x, MPFR_RNDN);
+  logistic(r);
+}
+void silu_exact(mpfr_t r, double x, double) {
+  mpfr_set_d(r, x, MPFR_RNDN);
+  logistic(r);
+  times(r, x);
+}
+void gelu_erf_exact(mpfr_t r, double x, double) {
+  mpfr_t root;
+  mpfr_init2(root, precision);
+  mpfr_sqrt_ui(root, 2, MPFR_RNDN);
+  mpfr_set_d(r, -x, MPFR_RNDN);
+  mpfr_div(r, r, root, MPFR_RNDN);
+  mpfr_erfc(r, r, MPFR_RNDN);
+  mpfr_div_2ui(r, r, 1, MPFR_RNDN);
+  times(r, x);
+  mpfr_clear(root);
+}
+void gelu_tanh_exact(mpfr_t r, double x, double) {
+  mpfr_t factor, cube;
+  mpfr_inits2(precision, factor, cube, nullptr);
+  mpfr_set_d(cube, x, MPFR_RNDN);
+  mpfr_pow_ui(cube, cube, 3, MPFR_RNDN);
+  mpfr_mul_ui(cube, cube, 44715, MPFR_RNDN);
+  mpfr_div_ui(cube, cube, 1000000, MPFR_RNDN);
+  mpfr_add_d(cube, cube, x, MPFR_RNDN);
+  mpfr_const_pi(factor, MPFR_RNDN);
+  mpfr_ui_div(factor, 8, factor, MPFR_RNDN);  // (2 sqrt(2/pi))^2
+  mpfr_sqrt(factor, factor, MPFR_RNDN);
+  mpfr_mul(r, factor, cube, MPFR_RNDN);
+  logistic(r);
+  times(r, x);
+  mpfr_clears(factor, cube, nullptr);
+}
+void pow_exact(mpfr_t r, double x, double y) {
+  mpfr_t exponent;
+  mpfr_init2(exponent, 53);
+  mpfr_set_d(exponent, y, MPFR_RNDN);
+  mpfr_set_d(r, x, MPFR_RNDN);
+  mpfr_pow(r, r, exponent, MPFR_RNDN);
+  mpfr_clear(exponent);
+}
+
+F64Function unary(std::string_view name, loop::Val (*expansion)(loop::Val), void (*exact)(mpfr_t, double, double),
+                  double bound, std::vector<Range> ranges, std::vector<double> landmarks) {
+  return {name, 1, expansion, nullptr, exact, bound, std::move(ranges), std::move(landmarks)};
+}
+
+std::vector<F64Function> make_functions() {
+  constexpr double min = 0x1p-1022;
+  return {
+      unary("exp", f64::exp, exact_of<mpfr_exp>, 1, {{-745.2, 709.8}, {-1, 1}, {-746, -707}, {707, 710}},
+            {708, -708, 710, -746, 709.782712893384, -708.3964185322641, -745.1332191019411, 0.34657359027997264}),
+      unary("log", f64::log, exact_of<mpfr_log>, 1, {{0, 2}, {0.7, 1.5}, {0.99, 1.01}, {1.4, 2.9}, {0, 1e3}, {0, min}},
+            {1, min, 0.7071067811865476, 1.4142135623730951, 2, 0.5}),
+      unary("tanh", f64::tanh, exact_of<mpfr_tanh>, 2, {{-1, 1}, {-0.4, 0.4}, {-3, 3}, {-23, 23}},
+            {22, 19.061547465398498, 0.17328679513998632, 0.5198603854199589, 1}),
+      unary("erf", f64::erf, exact_of<mpfr_erf>, 2, {{-1.25, 1.25}, {1.2, 1.6}, {-6, 6}, {0, 3}},
+            {1.25, 6, 5.921587195794507, 0.8838834764831844}),
+      unary("sigmoid", f64::sigmoid, sigmoid_exact, 2, {{-1, 1}, {-40, 40}, {-746, -590}, {-700, 700}, {-5, 5}},
+            {600, -600, -800, -745.1332191019411, -708.3964185322641, 36.7368005696771}),
+      unary("silu", f64::silu, silu_exact, 2, {{-1, 1}, {-40, 40}, {-756, -590}, {-700, 700}, {-5, 5}},
+            {600, -600, -800, -751.7, -715.0, 36.7368005696771}),
+      unary("rsqrt", f64::rsqrt, rsqrt_exact, 2, {{1, 4}, {0, 100}, {0, min}}, {1, 4, min, 2}),
+      unary("gelu_erf", f64::gelu_erf, gelu_erf_exact, 2, {{-1, 1}, {-10, 10}, {-38.7, -29}, {-38, 0}, {0, 9}},
+            {30, -30, -40, 8.3, -38.5, -37.7, 5}),
+      unary("gelu_tanh", f64::gelu_tanh, gelu_tanh_exact, 2, {{-1, 1}, {-22, 23}, {-22, -18}, {-5, 5}},
+            {19, -19, -23, -21.6, -21.2, 7}),
+      {"pow", 2, nullptr, f64::pow, pow_exact, 2, {{0, 2}, {0.5, 1.5}, {0.99, 1.01}, {0, 1e3}, {0, min}, {1e300, 1.7e308}},
+       {1, 2, 0.5, min, 0.7071067811865476, 1.4142135623730951, 10}},
+  };
+}
+
+// Whether a value this large rounds to infinity.
+bool overflows(mpfr_t exact) { return std::isinf(mpfr_get_d(exact, MPFR_RNDN)); }
+
+}  // namespace
+
+const std::vector<F64Function>& f64_functions() {
+  static const std::vector<F64Function> functions = make_functions();
+  return functions;
+}
+
+double ulp_error(double got, mpfr_t exact) {
+  if (mpfr_nan_p(exact) || std::isnan(got)) return mpfr_nan_p(exact) && std::isnan(got) ? 0 : inf;
+  if (std::signbit(got) != (mpfr_signbit(exact) != 0)) return inf;
+  if (std::isinf(got) || overflows(exact)) return std::isinf(got) == overflows(exact) ? 0 : inf;
+  if (mpfr_zero_p(exact)) return got == 0 ? 0 : inf;
+  mpfr_t error;
+  mpfr_init2(error, precision);
+  mpfr_sub_d(error, exact, got, MPFR_RNDN);
+  const mpfr_exp_t ulp = std::max<mpfr_exp_t>(mpfr_get_exp(exact) - 53, -1074);
+  mpfr_mul_2si(error, error, -ulp, MPFR_RNDN);
+  const double result = std::fabs(mpfr_get_d(error, MPFR_RNDN));
+  mpfr_clear(error);
+  return result;
+}
+
+double ulp_error(const F64Function& f, F64Input in, double got) {
+  mpfr_t exact;
+  mpfr_init2(exact, precision);
+  f.exact(exact, in.x, in.y);
+  const double error = ulp_error(got, exact);
+  mpfr_clear(exact);
+  return error;
+}
+
+struct F64Runner::State {
+  loop::Kernel kernel;
+  CompiledKernel compiled;
+  size_t arity;
+};
+
+F64Runner::F64Runner(const F64Function& f) {
+  loop::Kernel kernel = function_kernel(loop::DType::f64, f.arity, [&](std::span<const loop::Val> v) {
+    return f.arity == 1 ? f.unary(v[0]) : f.binary(v[0], v[1]);
+  });
+  CompiledKernel compiled(kernel);
+  state_.reset(new State{std::move(kernel), std::move(compiled), f.arity});
+}
+
+F64Runner::~F64Runner() = default;
+
+std::vector<double> F64Runner::operator()(std::span<const F64Input> inputs) const {
+  std::vector<double> x, y, out(inputs.size());
+  for (const F64Input& in : inputs) x.push_back(in.x), y.push_back(in.y);
+  const void* arrays[] = {x.data(), y.data()};
+  state_->compiled.run(std::span(arrays).first(state_->arity), out.data(), inputs.size());
+  return out;
+}
+
+size_t F64Runner::primitives() const { return primitive_count(state_->kernel); }
+
+}  // namespace ingot::test

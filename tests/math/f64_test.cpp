@@ -1,0 +1,138 @@
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "math/f64_reference.h"
+
+using namespace ingot::test;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double qnan = std::numeric_limits<double>::quiet_NaN();
+constexpr double min_normal = 0x1p-1022;
+constexpr double denormal = 0x1p-1074;
+constexpr double max = std::numeric_limits<double>::max();
+
+const F64Function& function(std::string_view name) {
+  for (const F64Function& f : f64_functions())
+    if (f.name == name) return f;
+  FAIL("no function ", std::string(name));
+  return f64_functions().front();
+}
+
+void check(const F64Function& f, std::span<const F64Input> inputs) {
+  const F64Runner run(f);
+  const std::vector<double> out = run(inputs);
+  size_t shown = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const double error = ulp_error(f, inputs[i], out[i]);
+    const bool good = error <= f.bound;
+    if (good || ++shown > 5) continue;
+    CAPTURE(f.name);
+    CAPTURE(std::bit_cast<uint64_t>(inputs[i].x));
+    CAPTURE(inputs[i].x);
+    CAPTURE(inputs[i].y);
+    CAPTURE(out[i]);
+    CHECK(error <= f.bound);
+  }
+  CHECK(shown == 0);
+}
+
+struct Point {
+  double x, want;
+};
+
+bool same(double a, double b) {
+  return std::isnan(a) ? std::isnan(b) : std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+// Exact results, signs of zeros included; a NaN comes out canonical.
+void check_points(std::string_view name, std::initializer_list<Point> points) {
+  std::vector<F64Input> inputs;
+  for (const Point& p : points) inputs.push_back({p.x, 0});
+  const std::vector<double> out = F64Runner(function(name))(inputs);
+  size_t i = 0;
+  for (const Point& p : points) {
+    CAPTURE(p.x);
+    CAPTURE(out[i]);
+    CHECK(same(out[i], p.want));
+    if (std::isnan(p.want)) CHECK(std::bit_cast<uint64_t>(out[i]) == 0x7ff8000000000000);
+    ++i;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("f64 functions stay within their bound on spread inputs") {
+  for (const F64Function& f : f64_functions()) check(f, f64_inputs(f, 20000, 42));
+}
+
+TEST_CASE("f64 functions stay within their bound at special values and their neighbours") {
+  std::vector<double> values = {0, denormal, min_normal, 0x1p-1060, 0x1p-540, 0x1p-60, 0x1p-27, 0.5, 1, 2, 3, 1e10, 0x1p52,
+                                0x1p53, 0x1p53 + 2, 0x1p63, 0x1p64, 0x1p512, max, inf, qnan};
+  for (const F64Function& f : f64_functions()) {
+    std::vector<double> x = values;
+    for (const double v : f.landmarks) x.push_back(v);
+    for (size_t i = x.size(); i-- > 0;) {
+      if (!std::isfinite(x[i])) continue;
+      x.push_back(std::nextafter(x[i], inf));
+      x.push_back(std::nextafter(x[i], -inf));
+    }
+    std::vector<F64Input> inputs;
+    for (const double v : x)
+      for (const double signed_v : {v, -v}) {
+        if (f.arity == 1) inputs.push_back({signed_v, 0});
+        else
+          for (const double w : x) inputs.push_back({signed_v, w}), inputs.push_back({signed_v, -w});
+      }
+    check(f, inputs);
+  }
+}
+
+TEST_CASE("f64 special results") {
+  check_points("exp", {{0, 1}, {-0.0, 1}, {inf, inf}, {-inf, 0}, {qnan, qnan}, {-qnan, qnan}, {710, inf}, {max, inf},
+                       {-max, 0}, {-745, denormal}, {-745.2, 0}});
+  check_points("log", {{1, 0}, {0, -inf}, {-0.0, -inf}, {inf, inf}, {-1, qnan}, {-denormal, qnan}, {-inf, qnan}, {qnan, qnan}});
+  check_points("rsqrt", {{0, inf}, {-0.0, -inf}, {inf, 0}, {-1, qnan}, {-inf, qnan}, {qnan, qnan}, {4, 0.5}, {0x1p-1074, 0x1p537}});
+  check_points("tanh", {{0, 0}, {-0.0, -0.0}, {inf, 1}, {-inf, -1}, {qnan, qnan}, {denormal, denormal}, {-denormal, -denormal},
+                        {20, 1}, {-max, -1}});
+  check_points("erf", {{0, 0}, {-0.0, -0.0}, {inf, 1}, {-inf, -1}, {qnan, qnan}, {denormal, denormal}, {6, 1}, {-max, -1}});
+  check_points("sigmoid", {{0, 0.5}, {-0.0, 0.5}, {inf, 1}, {-inf, 0}, {qnan, qnan}, {40, 1}, {max, 1}, {-max, 0}, {-746, 0}});
+  // The far negative tails are limits: -0, at -inf too.
+  for (const char* name : {"silu", "gelu_erf", "gelu_tanh"})
+    check_points(name, {{0, 0}, {-0.0, -0.0}, {inf, inf}, {-inf, -0.0}, {qnan, qnan}, {max, max}, {-max, -0.0}, {50, 50},
+                        {-1000, -0.0}, {0x1p-1022, 0x1p-1023}});
+}
+
+TEST_CASE("f64 pow follows Annex F") {
+  struct Case {
+    double x, y, want;
+  };
+  const Case cases[] = {
+      {0, -1, inf},       {-0.0, -1, -inf},   {0, -3, inf},      {-0.0, -3, -inf},  {0, -2, inf},      {-0.0, -2, inf},
+      {-0.0, -2.5, inf},  {0, -inf, inf},     {-0.0, -inf, inf}, {0, 3, 0},         {-0.0, 3, -0.0},   {-0.0, 2, 0},
+      {-0.0, 0.5, 0},     {-0.0, inf, 0},     {-1, inf, 1},      {-1, -inf, 1},     {1, qnan, 1},       {1, inf, 1},
+      {qnan, 0, 1},        {qnan, -0.0, 1},     {inf, 0, 1},       {-inf, -0.0, 1},   {0, 0, 1},         {-2, 0.5, qnan},
+      {-denormal, 1.5, qnan}, {-max, -0.1, qnan}, {0.5, -inf, inf}, {-0.5, -inf, inf}, {2, -inf, 0},     {-2, -inf, 0},
+      {0.5, inf, 0},      {-0.5, inf, 0},     {2, inf, inf},     {-2, inf, inf},    {-inf, -1, -0.0},  {-inf, -2, 0},
+      {-inf, -2.5, 0},    {-inf, 3, -inf},    {-inf, 2, inf},    {-inf, 2.5, inf},  {-inf, inf, inf},  {-inf, -inf, 0},
+      {inf, -1, 0},       {inf, 0.1, inf},    {qnan, 1, qnan},     {2, qnan, qnan},     {qnan, qnan, qnan},   {-1, qnan, qnan},
+      {0, qnan, qnan},      {inf, qnan, qnan},    {qnan, inf, qnan},   {-2, 3, -8},       {-2, 2, 4},        {-1, 0x1p53, 1},
+      {-1, 0x1p53 - 1, -1}, {-1, max, 1},     {-2, 1024, inf},   {-2, 1025, -inf},  {-2, -1075, -0.0}, {-2, -1074, denormal},
+      {2, -1074, denormal}, {-8, -357, -0x1p-1071},
+  };
+  std::vector<F64Input> inputs;
+  for (const Case& c : cases) inputs.push_back({c.x, c.y});
+  const std::vector<double> out = F64Runner(function("pow"))(inputs);
+  for (size_t i = 0; i < out.size(); ++i) {
+    CAPTURE(cases[i].x);
+    CAPTURE(cases[i].y);
+    CAPTURE(out[i]);
+    CHECK(same(out[i], cases[i].want));
+  }
+}
