@@ -1,6 +1,7 @@
 #include <optional>
 
 #include "capi/handles.h"
+#include "engine/cache_report.h"
 #include "engine/kernels.h"
 
 using namespace ingot;
@@ -142,6 +143,16 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     out.evictions = memory.evictions;
     out.compiler_loaded = c.kernels().compiler_loaded();
     std::memcpy(stats, &out, std::min(stats->struct_size, sizeof out));
+  });
+}
+
+ingot_status* ingot_context_cache(ingot_context* context, const char* command, size_t length, ingot_buffer** out) {
+  return capi::guarded([&] {
+    engine::Context& c = *capi::need(context, "context").context;
+    capi::need(out, "out");
+    auto buffer = std::make_unique<ingot_buffer>();
+    buffer->bytes = engine::cache_report(c, capi::text(command, length, "command"));
+    *out = buffer.release();
   });
 }
 

@@ -1,4 +1,6 @@
 #include "capi/handles.h"
+#include "engine/describe.h"
+#include "ir/op_json.h"
 
 using namespace ingot;
 
@@ -104,6 +106,25 @@ ingot_status* ingot_executable_scratch_size(const ingot_executable* executable, 
   return capi::guarded([&] {
     const engine::Executable& e = engine_of(executable);
     capi::need(bytes, "bytes") = e.executor().scratch_size(tensors(inputs, n_inputs, "inputs"));
+  });
+}
+
+ingot_status* ingot_executable_describe(const ingot_executable* executable, const char* what, size_t length, ingot_buffer** out) {
+  return capi::guarded([&] {
+    const engine::Executable& e = engine_of(executable);
+    capi::need(out, "out");
+    auto buffer = std::make_unique<ingot_buffer>();
+    buffer->bytes = engine::describe(e, capi::text(what, length, "what"));
+    *out = buffer.release();
+  });
+}
+
+ingot_status* ingot_ops_json(ingot_buffer** out) {
+  return capi::guarded([&] {
+    capi::need(out, "out");
+    auto buffer = std::make_unique<ingot_buffer>();
+    buffer->bytes = ir::op_table_json();
+    *out = buffer.release();
   });
 }
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cache/disk.h"
 #include "cache/location.h"
 #include "cache/stack.h"
 #include "engine/kernels.h"
@@ -44,7 +43,7 @@ Log make_log(const ContextOptions& options) {
   return {stderr_sink(), least};
 }
 
-std::shared_ptr<cache::Store> open_directory(const ContextOptions& options, const Log& log) {
+std::shared_ptr<cache::DiskCache> open_directory(const ContextOptions& options, const Log& log) {
   const cache::DiskLimits limits{.bytes = options.disk_limit_bytes};
   if (!options.cache_dir.empty()) return cache::DiskCache::open(options.cache_dir, limits, log);
   std::string path = environment(options, "INGOT_CACHE_DIR");
@@ -81,8 +80,8 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   if (options.parallel) context->parallel_ = options.parallel;
   else if (!options.no_threads) context->parallel_ = std::make_shared<runtime::Pool>(thread_count(options, context->log_));
   std::vector<std::shared_ptr<cache::Store>> stores;
-  if (options.disk_cache)
-    if (auto directory = open_directory(options, context->log_)) stores.push_back(std::move(directory));
+  if (options.disk_cache) context->disk_ = open_directory(options, context->log_);
+  if (context->disk_) stores.push_back(context->disk_);
   if (options.host_cache) stores.push_back(std::make_shared<cache::HostStore>(*options.host_cache, context->log_));
   std::string modules = options.module_dir.empty() ? environment(options, "INGOT_MODULE_DIR") : options.module_dir;
   context->kernels_ = std::make_unique<Kernels>(*context, std::make_unique<cache::Stack>(std::move(stores)), std::move(modules));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "cache/disk.h"
 #include "cache/host.h"
 #include "cache/memory.h"
 #include "runtime/parallel.h"
@@ -62,6 +63,8 @@ class Context {
   Counters& counters() { return counters_; }
   Kernels& kernels() { return *kernels_; }
   runtime::Parallel* parallel() const { return parallel_.get(); }
+  // The disk cache; null where there is none.
+  cache::DiskCache* disk() const { return disk_.get(); }
   // Stages to dump, from INGOT_DUMP: "graph", "fusion", "kernel", "llvm", "asm", "cuda".
   bool dumps(std::string_view stage) const;
 
@@ -72,6 +75,7 @@ class Context {
   Counters counters_;
   std::shared_ptr<runtime::Parallel> parallel_;
   std::unique_ptr<Kernels> kernels_;
+  std::shared_ptr<cache::DiskCache> disk_;
   std::vector<std::string> dumps_;
 };
 

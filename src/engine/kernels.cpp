@@ -35,6 +35,11 @@ std::string Kernels::module_id() {
   return module_id_;
 }
 
+std::string Kernels::module_error() {
+  find_module();
+  return module_error_;
+}
+
 std::shared_ptr<const jit::Module> Kernels::module() {
   find_module();
   if (!module_error_.empty()) fail(Code::unavailable, module_error_);

@@ -40,6 +40,8 @@ class Kernels {
   // Path and build-id of the compiler module; empty where there is none.
   std::string module_path();
   std::string module_id();
+  // Why there is none: every place tried; else empty.
+  std::string module_error();
   cache::Stack& stack() { return *stack_; }
   cache::MemoryStats memory_stats() const { return memory_.stats(); }
   void trim(uint64_t bytes) { memory_.trim(bytes); }

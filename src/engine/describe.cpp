@@ -1,0 +1,132 @@
+#include "engine/describe.h"
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "engine/kernels.h"
+#include "ir/text.h"
+#include "jit/image/isa.h"
+
+namespace ingot::engine {
+
+namespace {
+
+std::string op_name(const ir::Graph& g, uint32_t index) {
+  return std::string(ir::op_info(g.op(index).code)->name);
+}
+
+// "exp sub div (softmax...)": the ops of a step in graph order.
+std::string op_list(const Executable& e, size_t step) {
+  std::string out;
+  for (const uint32_t op : e.plan().steps[step].ops) {
+    if (!out.empty()) out += ' ';
+    out += op_name(e.optimised(), op);
+  }
+  return out.empty() ? "copy" : out;
+}
+
+size_t first_step(const Executable& e, size_t program) {
+  for (size_t s = 0; s < e.plan().steps.size(); ++s)
+    if (e.kernel(s).program == program) return s;
+  bug("a program without a step");
+}
+
+std::string fusion(const Executable& e) {
+  std::string out;
+  for (size_t s = 0; s < e.plan().steps.size(); ++s) {
+    const loop::Kernel& k = e.plan().steps[s].kernel;
+    out += cat("step ", s, ": kernel ", e.kernel(s).program, ", ", k.nodes.size(), " nodes, ", k.views.size(), " views: ", op_list(e, s), "\n");
+  }
+  for (const fuse::Edge& edge : e.plan().edges)
+    out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", e.optimised().describe(edge.value), " is stored: ", edge.reason, "\n");
+  return out;
+}
+
+std::string json(const Executable& e) {
+  using nlohmann::json;
+  json out = {{"schema", 1}};
+  out["name"] = e.graph().name();
+  out["source"] = ir::print(e.graph());
+  out["graph"] = ir::print(e.optimised());
+  out["ops"] = e.optimised().op_count();
+  out["backend_used"] = e.backend_used();
+  out["kernels"] = e.distinct_kernels();
+  out["steps"] = json::array();
+  // Traffic is symbolic: each step lists the tensors it reads and writes with their shapes.
+  const ir::DimTable& dims = e.plan().dims;
+  const auto shape_text = [&](std::span<const ir::DimId> shape) {
+    std::string text = "[";
+    for (size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + dims.to_string(shape[d]);
+    return text + "]";
+  };
+  for (size_t s = 0; s < e.plan().steps.size(); ++s) {
+    const fuse::Step& step = e.plan().steps[s];
+    json one = {{"kernel", e.kernel(s).program}, {"nodes", step.kernel.nodes.size()}};
+    one["ops"] = json::array();
+    for (const uint32_t op : step.ops)
+      one["ops"].push_back({{"name", op_name(e.optimised(), op)}, {"result", e.optimised().describe(e.optimised().op(op).results[0])}});
+    one["sizes"] = shape_text(step.sizes);
+    one["text"] = e.kernel(s).text;
+    one["schedule"] = e.kernel(s).schedule;
+    one["tensors"] = json::array();
+    for (size_t v = 0; v < step.views.size(); ++v) {
+      static constexpr const char* kinds[] = {"none", "input", "output", "constant", "buffer"};
+      const loop::ViewBinding& b = step.views[v];
+      if (b.ref.kind == loop::RefKind::none) continue;
+      std::vector<ir::DimId> extents;
+      for (size_t a = 0; a < step.kernel.axis_count(); ++a)
+        if (step.kernel.views[v].axes >> a & 1) extents.push_back(step.sizes[a]);
+      one["tensors"].push_back({{"kind", kinds[static_cast<size_t>(b.ref.kind)]},
+                                {"index", b.ref.index},
+                                {"store", step.kernel.views[v].kind == loop::ViewKind::store},
+                                {"dtype", ir::name(step.kernel.views[v].storage)},
+                                {"extents", shape_text(extents)}});
+    }
+    out["steps"].push_back(std::move(one));
+  }
+  out["edges"] = json::array();
+  for (const fuse::Edge& edge : e.plan().edges)
+    out["edges"].push_back({{"from", edge.producer}, {"to", edge.consumer}, {"value", e.optimised().describe(edge.value)}, {"reason", edge.reason}});
+  out["buffers"] = json::array();
+  for (const fuse::Buffer& b : e.plan().buffers)
+    out["buffers"].push_back({{"value", e.optimised().describe(b.value)}, {"dtype", ir::name(b.dtype)}, {"shape", shape_text(b.shape)}});
+  return out.dump(1);
+}
+
+std::string kernel_part(const Executable& e, std::string_view what, size_t program) {
+  const size_t step = first_step(e, program);
+  if (what == "kernel") return cat("// kernel ", program, "\n", e.kernel(step).text, e.kernel(step).schedule);
+  const uint32_t kind = what == "llvm" ? 1 : what == "asm" ? 2 : 0;
+  const std::string target = e.options().target.empty() ? std::string(jit::host_target()) : e.options().target;
+  const std::vector<uint8_t> bytes = e.context()->kernels().emit(e.kernel_bytes(step), target, kind);
+  std::string text(bytes.begin(), bytes.end());
+  return kind == 0 ? text : cat(what == "asm" ? "# kernel " : "; kernel ", program, "\n", text);
+}
+
+}  // namespace
+
+std::string describe(const Executable& e, std::string_view what) {
+  if (what == "source") return ir::print(e.graph());
+  if (what == "graph") return ir::print(e.optimised());
+  if (what == "fusion") return fusion(e);
+  if (what == "json") return json(e);
+  const size_t slash = what.find('/');
+  const std::string_view stage = what.substr(0, slash);
+  if (stage != "kernel" && stage != "llvm" && stage != "asm" && stage != "artifact")
+    fail(Code::invalid_argument, "\"", what, "\" is none of source, graph, fusion, kernel, llvm, asm, artifact, json");
+  const size_t n = e.distinct_kernels();
+  if (slash != std::string_view::npos) {
+    const std::string_view number = what.substr(slash + 1);
+    size_t program = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), program);
+    if (error != std::errc{} || end != number.data() + number.size() || program >= n)
+      fail(Code::invalid_argument, "kernel ", number, " of ", n, " (they count from 0)");
+    return kernel_part(e, stage, program);
+  }
+  if (stage == "artifact" && n != 1) fail(Code::invalid_argument, "the graph has ", n, " kernels; name one, as in artifact/0");
+  std::string out;
+  for (size_t p = 0; p < n; ++p) out += kernel_part(e, stage, p);
+  return out;
+}
+
+}  // namespace ingot::engine

@@ -1,0 +1,23 @@
+// What an executable is, as text: for dumps, bug reports and `ingot explain`. Nothing here is on a run's path.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "engine/executable.h"
+
+namespace ingot::engine {
+
+// `what` is one of
+//   source    the graph as given, in the text form
+//   graph     the graph after the passes
+//   fusion    which ops make which kernel, and why values between kernels are stored
+//   kernel    kernel IR and schedule of each distinct kernel
+//   llvm asm  what the compiler module makes of them, for the executable's target
+//   artifact  the artifact's bytes
+//   json      {"schema": 1, ...}: graph, kernels, edges, counts; it only grows
+// For kernel, llvm, asm and artifact "/N" picks one distinct kernel; artifact needs it where there are several. Throws
+// invalid_argument for any other word, unavailable where a compiler is needed and there is none.
+std::string describe(const Executable& executable, std::string_view what);
+
+}  // namespace ingot::engine
