@@ -84,7 +84,8 @@ class DimTable {
   DimKind kind(DimId d) const { return rows_[d].kind; }
   std::span<const DimId> operands(DimId d) const;
   std::string_view symbol_name(DimId d) const;  // kind symbol only
-  Bounds bounds(DimId d) const;                 // by interval arithmetic over symbol bounds
+  Bounds declared_bounds(DimId d) const { return {rows_[d].value, rows_[d].hi}; }  // kind symbol only
+  Bounds bounds(DimId d) const;  // by interval arithmetic over symbol bounds and facts
   // True only where it follows from the canonical form and the facts.
   bool known_equal(DimId a, DimId b) const;
   bool known_divisible(DimId a, int64_t by) const;

@@ -219,7 +219,7 @@ DimId DimAlgebra::least_or_greatest(DimKind kind, std::span<const DimId> operand
   constexpr size_t compared = 16;  // pairs are compared up to here, to stay linear beyond
   std::vector<DimId> parts = flatten(kind, operands);
   const auto decided = [&](DimId a, DimId b) {  // a never decides, because of b
-    return kind == DimKind::min ? never_above(b, a, 1) : never_above(a, b, 1);
+    return kind == DimKind::min ? never_above(b, a, 2) : never_above(a, b, 2);
   };
   if (parts.size() <= compared) {
     for (size_t i = 0; i < parts.size();) {

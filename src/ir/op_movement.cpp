@@ -151,6 +151,12 @@ void infer_slice(Inference& op) {
     };
     // Clamping a constant that is out of range keeps the difference below from overflowing.
     const auto at_least = [&](DimId i, DimId floor) { return dims.as_constant(i) ? greatest(i, floor) : i; };
+    const auto without_zero = [&](DimId i) {
+      if (dims.kind(i) != DimKind::max) return i;
+      std::vector<DimId> parts(dims.operands(i).begin(), dims.operands(i).end());
+      std::erase_if(parts, [&](DimId part) { return dims.is_constant(part, 0); });
+      return dims.expr(DimKind::max, parts);
+    };
     // a - b with b a maximum, as the minimum of the differences: of x[-3:] the length is min(3, N).
     const auto difference = [&](DimId a, DimId b) {
       if (dims.kind(b) != DimKind::max) return dims.sub(a, b);
@@ -161,9 +167,11 @@ void infer_slice(Inference& op) {
     };
     DimId length;
     if (step > 0) {
+      // The length is taken from the limit before it is raised to 0, which reads better: of x[1:-3] it is max(0, N-4).
       starts[d] = greatest(index(starts[d]), zero);
-      limits[d] = at_least(least(index(limits[d]), n), zero);
-      length = dims.ceil_div(difference(limits[d], starts[d]), dims.constant(step));
+      const DimId limit = at_least(least(without_zero(index(limits[d])), n), zero);
+      limits[d] = greatest(limit, zero);
+      length = dims.ceil_div(difference(limit, starts[d]), dims.constant(step));
     } else {
       starts[d] = at_least(least(index(starts[d]), dims.sub(n, dims.constant(1))), minus_one);
       limits[d] = greatest(index(limits[d]), minus_one);

@@ -1,0 +1,128 @@
+#include "ir/literal.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "ir/scalar.h"
+#include "ir/utf8.h"
+
+namespace ingot::ir {
+
+namespace {
+
+[[noreturn]] void refuse(const Literal& l, DType type, std::string_view why) {
+  fail(Code::invalid_argument, "'", l.negative ? "-" : "", shortened(l.digits, 40), "' ", why, " ", name(type));
+}
+
+// from_chars is exact, knows no locale and does not round by the caller's mode in its slow path; a value too small for
+// the type is read by way of f64, where the second rounding cannot matter: it decides only between 0 and the least.
+template <class T>
+T read_float(const Literal& l, DType type) {
+  const bool hex = l.digits.starts_with("0x") || l.digits.starts_with("0X");
+  const std::string_view digits = hex ? l.digits.substr(2) : l.digits;
+  T value{};
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value,
+                                            hex ? std::chars_format::hex : std::chars_format::general);
+  if (error == std::errc::invalid_argument || end != digits.data() + digits.size()) refuse(l, type, "is not a number, expected a value of");
+  if (error == std::errc::result_out_of_range) {
+    if constexpr (sizeof(T) < sizeof(double)) {
+      value = std::bit_cast<T>(static_cast<uint32_t>(float_bits(DType::f32, read_float<double>(l, type))));
+      if (std::isinf(value)) refuse(l, type, "is out of the range of");
+    } else {
+      refuse(l, type, "is out of the range of");
+    }
+  }
+  return l.negative ? -value : value;
+}
+
+std::string hex_text(uint64_t bits, size_t digits) {
+  static constexpr char symbols[] = "0123456789abcdef";
+  std::string out = "bits(0x";
+  for (size_t i = digits; i-- > 0;) out.push_back(symbols[bits >> (4 * i) & 15]);
+  return out + ')';
+}
+
+// With a point or an exponent, so that it reads as a float.
+std::string with_point(std::string text) {
+  if (text.find_first_of(".en") == std::string::npos) text += ".0";
+  return text;
+}
+
+template <class T>
+std::string shortest(T v) {
+  char text[40];
+  return {text, std::to_chars(text, text + sizeof text, v).ptr};
+}
+
+}  // namespace
+
+bool parse_unsigned(std::string_view text, uint64_t& value) {
+  const bool hex = text.starts_with("0x");
+  if (hex) text.remove_prefix(2);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  return error == std::errc() && end == text.data() + text.size() && !text.empty();
+}
+
+uint64_t literal_bits(const Literal& l, DType type) {
+  switch (l.kind) {
+    case Literal::Kind::bits: {
+      uint64_t bits;
+      if (!parse_unsigned(l.digits, bits)) refuse(l, type, "is not the bits of");
+      const size_t width = 8 * item_size(type);
+      if (width < 64 && bits >> width != 0) refuse(l, type, "has more bits than");
+      if (type == DType::boolean && bits > 1) refuse(l, type, "is not the bits of");
+      return bits;
+    }
+    case Literal::Kind::boolean:
+      if (type != DType::boolean) fail(Code::invalid_argument, l.truth ? "true" : "false", " is no value of ", name(type));
+      return l.truth;
+    case Literal::Kind::infinity:
+    case Literal::Kind::nan: {
+      const bool nan = l.kind == Literal::Kind::nan;
+      if (!is_float(type)) fail(Code::invalid_argument, nan ? "nan" : "inf", " is no value of ", name(type));
+      if (type == DType::f8e4m3 && !nan) fail(Code::invalid_argument, "f8e4m3 has no infinity");
+      if (nan) return canonical_nan(type);
+      if (type == DType::f8e5m2) return l.negative ? 0xfc : 0x7c;  // float_bits() saturates
+      return float_bits(type, l.negative ? -HUGE_VAL : HUGE_VAL);
+    }
+    case Literal::Kind::number: break;
+  }
+  if (type == DType::boolean) refuse(l, type, "is no value of");
+  if (type == DType::f32) return std::bit_cast<uint32_t>(read_float<float>(l, type));
+  if (type == DType::f64) return std::bit_cast<uint64_t>(read_float<double>(l, type));
+  if (is_float(type)) {
+    const uint64_t bits = float_bits(type, read_float<double>(l, type));
+    if (std::isinf(float_value(type, bits))) refuse(l, type, "is out of the range of");
+    return bits;
+  }
+  uint64_t magnitude;
+  if (!parse_unsigned(l.digits, magnitude)) refuse(l, type, "is not an integer, expected a value of");
+  const auto bits = integer_bits(type, l.negative, magnitude);
+  if (!bits) refuse(l, type, "is out of the range of");
+  return *bits;
+}
+
+std::string float_text(double v) { return with_point(shortest(v)); }
+
+std::string element_text(DType type, uint64_t bits) {
+  if (type == DType::boolean) return bits ? "true" : "false";
+  if (is_unsigned(type)) return shortest(bits);
+  if (is_signed(type)) return shortest(integer_value(type, bits));
+  const double v = float_value(type, bits);
+  if (v != v) return bits == canonical_nan(type) ? "nan" : hex_text(bits, 2 * item_size(type));
+  if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
+  if (type == DType::f64) return float_text(v);
+  if (type == DType::f32) return with_point(shortest(std::bit_cast<float>(static_cast<uint32_t>(bits))));
+  char text[40];
+  for (int digits = 1; digits <= 9; ++digits) {
+    const auto end = std::to_chars(text, text + sizeof text, v, std::chars_format::general, digits).ptr;
+    double back;
+    std::from_chars(text, end, back);
+    if (float_bits(type, back) == bits) return with_point({text, end});
+  }
+  return hex_text(bits, 2 * item_size(type));
+}
+
+}  // namespace ingot::ir
