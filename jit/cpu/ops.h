@@ -50,6 +50,7 @@ class Ops {
   llvm::Value* float_min_max(bool max, llvm::Value* x, llvm::Value* y);
   llvm::Value* canon(llvm::Value* x);
   llvm::Value* scale2(llvm::Value* x, llvm::Value* n);
+  llvm::Value* scale2_any(llvm::Value* x, llvm::Value* n);
   llvm::Value* int_arith(Prim op, DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* divide(DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* shift(Prim op, DType t, llvm::Value* x, llvm::Value* count);

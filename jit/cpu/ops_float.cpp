@@ -5,6 +5,8 @@
 #include "jit/cpu/llvm_compat.h"
 #include "jit/cpu/ops.h"
 
+#include <llvm/IR/MDBuilder.h>
+
 namespace ingot::jit {
 
 using llvm::Value;
@@ -77,7 +79,35 @@ Value* Ops::float_min_max(bool max, Value* x, Value* y) {
 // Upwards every product is exact until one overflows. Downwards a single normal power rounds once. Below the least
 // normal power the first factor is 2^-low with low = bias - 1 - precision, which leaves at least 2^-precision-1 to
 // come: if the first product is denormal and loses bits, the result lies under half the least denormal and is zero.
+//
+// For vectors one product is tried first, in all lanes at once: nearly every exponent is that of a normal power.
 Value* Ops::scale2(Value* x, Value* n) {
+  const bool narrow = x->getType()->getScalarSizeInBits() == 32;
+  if (narrow && x->getType()->isVectorTy()) {
+    constexpr int bias = 127, precision = 24;
+    llvm::LLVMContext& context = module_.getContext();
+    llvm::Function* function = b.GetInsertBlock()->getParent();
+    auto* beyond = llvm::BasicBlock::Create(context, "scale", function);
+    auto* join = llvm::BasicBlock::Create(context, "scaled", function);
+    const auto lit = [&](int v) { return num(n, static_cast<uint64_t>(int64_t{v})); };
+    Value* field = b.CreateAdd(n, lit(bias));
+    Value* fast = b.CreateFMul(x, floats_of(b.CreateShl(field, lit(precision - 1))));
+    Value* needed = any(b.CreateICmpUGE(b.CreateSub(field, lit(1)), lit(2 * bias)));
+    llvm::BasicBlock* from = b.GetInsertBlock();
+    b.CreateCondBr(needed, beyond, join, llvm::MDBuilder(context).createBranchWeights(1, 2000));
+    b.SetInsertPoint(beyond);
+    Value* slow = scale2_any(x, n);
+    b.CreateBr(join);
+    b.SetInsertPoint(join);
+    llvm::PHINode* phi = b.CreatePHI(x->getType(), 2);
+    phi->addIncoming(fast, from);
+    phi->addIncoming(slow, beyond);
+    return phi;
+  }
+  return scale2_any(x, n);
+}
+
+Value* Ops::scale2_any(Value* x, Value* n) {
   const bool narrow = x->getType()->getScalarSizeInBits() == 32;
   const int bias = narrow ? 127 : 1023, precision = narrow ? 24 : 53;
   const int least = 1 - bias, low = least + precision;
