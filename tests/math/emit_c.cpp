@@ -231,26 +231,34 @@ std::string emit_c(const loop::Kernel& k) {
   return text;
 }
 
-void CompiledKernel::Close::operator()(void* handle) const noexcept { dlclose(handle); }
+void CompiledC::Close::operator()(void* handle) const noexcept { dlclose(handle); }
 
-CompiledKernel::CompiledKernel(const loop::Kernel& kernel) {
+CompiledC::CompiledC(const std::string& text, const std::string& libraries) {
   const ScratchFolder folder;
   const std::string source = folder.file("kernel.c"), object = folder.file("kernel.so"), errors = folder.file("errors");
-  std::ofstream(source) << emit_c(kernel);
+  std::ofstream(source) << text;
   std::string flags = "-O2 -fPIC -shared -ftree-vectorize -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd";
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) flags += " -mavx2 -mfma";
 #endif
-  const std::string command = cat(INGOT_TEST_CC, " ", flags, " -o ", object, " ", source, " -lm >", errors, " 2>&1");
+  const std::string command =
+      cat(INGOT_TEST_CC, " ", flags, " -o ", object, " ", source, " ", libraries, " >", errors, " 2>&1");
   if (std::system(command.c_str()) != 0) {
     std::ifstream log(errors);
     fail(Code::unavailable, command, ": ", std::string(std::istreambuf_iterator<char>(log), {}));
   }
   library_.reset(dlopen(object.c_str(), RTLD_NOW | RTLD_LOCAL));
   if (!library_) fail(Code::unavailable, dlerror());
-  function_ = reinterpret_cast<decltype(function_)>(dlsym(library_.get(), "kernel"));
-  if (!function_) fail(Code::unavailable, dlerror());
 }
+
+void* CompiledC::symbol(const char* name) const {
+  void* at = dlsym(library_.get(), name);
+  if (!at) fail(Code::unavailable, "no symbol ", name);
+  return at;
+}
+
+CompiledKernel::CompiledKernel(const loop::Kernel& kernel)
+    : code_(emit_c(kernel), "-lm"), function_(reinterpret_cast<decltype(function_)>(code_.symbol("kernel"))) {}
 
 void CompiledKernel::run(std::span<const void* const> in, void* out, size_t n) const {
   function_(in.data(), out, static_cast<long>(n));

@@ -24,20 +24,32 @@ size_t primitive_count(const loop::Kernel& kernel);
 // makes them: one row axis, loads and one store without boxes, no folds and no sizes (Error internal otherwise).
 std::string emit_c(const loop::Kernel& kernel);
 
-// A kernel compiled into a shared object in a private temporary folder, loaded, and removed from disk at once.
-// Throws Error unavailable if there is no working C compiler, with its output. Calls are thread-safe.
-class CompiledKernel {
+// C text compiled into a shared object in a private temporary folder, loaded, and removed from disk at once. For the
+// best vector set of this machine, without contraction or any other liberty.
+class CompiledC {
  public:
-  explicit CompiledKernel(const loop::Kernel& kernel);
-
-  // `in`: one array of n elements for each load, in tensor order; `out`: n elements. Arrays do not overlap.
-  void run(std::span<const void* const> in, void* out, size_t n) const;
+  // `libraries`: what the linker is to add, "-lm". Throws Error unavailable if there is no working C compiler, with its
+  // output.
+  CompiledC(const std::string& source, const std::string& libraries);
+  // Throws Error unavailable if there is no such symbol.
+  void* symbol(const char* name) const;
 
  private:
   struct Close {
     void operator()(void* handle) const noexcept;
   };
   std::unique_ptr<void, Close> library_;
+};
+
+class CompiledKernel {
+ public:
+  explicit CompiledKernel(const loop::Kernel& kernel);
+
+  // `in`: one array of n elements for each load, in tensor order; `out`: n elements. Arrays do not overlap. Thread-safe.
+  void run(std::span<const void* const> in, void* out, size_t n) const;
+
+ private:
+  CompiledC code_;
   void (*function_)(const void* const*, void*, long) = nullptr;
 };
 

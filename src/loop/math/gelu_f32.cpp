@@ -19,8 +19,9 @@ Val gelu_erf(Val x) {
   const Val high = fma(q, a, line);
   const Val low = fma(q, a, line - high) + fma(a, 2.5, 2 - line);
   const Val inverse = -1.0 / high;  // negative, for the signs of the remainder
-  const Val quotient = fma(a, e.s, a) * inverse;
-  const Val rest = fma(quotient, low, e.add_product(fma(quotient, high, a), a));
+  const Val top = fma(a, e.s, a);
+  const Val quotient = top * inverse;
+  const Val rest = fma(quotient, low, fma(quotient, high, top)) + e.add_product(a - top, a);
   const Val t = fma(rest, inverse, quotient);  // -T / 2^n
   const Val fast = select(lt(x, 0), t * e.power, fma(t, e.power, x));
 
