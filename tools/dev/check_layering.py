@@ -46,7 +46,7 @@ ONLY_IN = {
     "fmt/": ["src/base/log.cpp"],
     "xxhash.h": ["src/base/hash.cpp"],
     "CLI/": ["tools/"],
-    "nlohmann/": ["tools/"],
+    "nlohmann/": ["src/engine/", "tools/"],
     "iostream": ["tools/"],  # it brings a static constructor, which the library must not have
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# variants.sh [MESON TEST ARGUMENT...]: the project without LLVM (build-nollvm) builds and runs on the interpreter alone.
+# variants.sh [MESON TEST ARGUMENT...]: without LLVM (build-nollvm) all builds, and runs on the interpreter alone.
 set -eu
 . tools/dev/common.sh
 setup_for build test
