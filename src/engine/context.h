@@ -65,8 +65,8 @@ class Context {
   runtime::Parallel* parallel() const { return parallel_.get(); }
   // The disk cache; null where there is none.
   cache::DiskCache* disk() const { return disk_.get(); }
-  // Stages to dump, from INGOT_DUMP: "graph", "fusion", "kernel", "llvm", "asm", "cuda".
-  bool dumps(std::string_view stage) const;
+  // Stages that each compile writes to the log, from INGOT_DUMP: words of describe() in engine/describe.h.
+  const std::vector<std::string>& dumps() const { return dumps_; }
 
  private:
   Context() = default;
