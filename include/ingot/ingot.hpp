@@ -76,7 +76,8 @@ class Context : public ContextHandle {
  public:
   explicit Context(const ingot_context_options* options = nullptr) : ContextHandle(make(options)) {}
   ingot_stats stats() const {
-    ingot_stats s = INGOT_STATS_INIT;
+    ingot_stats s{};
+    s.struct_size = sizeof s;
     check(ingot_context_stats(get(), &s));
     return s;
   }
