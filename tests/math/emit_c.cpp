@@ -34,11 +34,26 @@ loop::Kernel function_kernel(DType type, size_t arity,
   return b.finish();
 }
 
-size_t primitive_count(const loop::Kernel& kernel) {
+namespace {
+
+size_t count(const loop::Kernel& kernel, bool slow_paths) {
+  std::vector<bool> needed(kernel.nodes.size(), false);
+  for (const loop::Store& s : kernel.stores) needed[s.value] = true;
   size_t count = 0;
-  for (const Node& n : kernel.nodes) count += loop::prim_info(n.op)->arity > 0 && n.op != Prim::bitcast;
+  for (size_t i = kernel.nodes.size(); i-- > 0;) {
+    const Node& n = kernel.nodes[i];
+    if (!needed[i]) continue;
+    for (size_t a = 0; a < n.arg.size(); ++a)
+      if (n.arg[a] != loop::no_node && (slow_paths || n.op != Prim::rare || a != 2)) needed[n.arg[a]] = true;
+    count += loop::prim_info(n.op)->arity > 0 && n.op != Prim::bitcast;
+  }
   return count;
 }
+
+}  // namespace
+
+size_t primitive_count(const loop::Kernel& kernel) { return count(kernel, true); }
+size_t fast_primitive_count(const loop::Kernel& kernel) { return count(kernel, false); }
 
 namespace {
 
