@@ -47,7 +47,8 @@ class CompiledKernel {
  public:
   explicit CompiledKernel(const loop::Kernel& kernel);
 
-  // `in`: one array of n elements for each load, in tensor order; `out`: n elements. Arrays do not overlap. Thread-safe.
+  // `in`: one array of n elements for each load, in tensor order; `out`: n elements. Arrays do not overlap.
+  // Thread-safe.
   void run(std::span<const void* const> in, void* out, size_t n) const;
 
  private:

@@ -24,13 +24,11 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view option = argv[i];
     uint64_t* number = option == "--stride" ? &stride : option == "--from" ? &from : option == "--to" ? &to : nullptr;
-    if (number && i + 1 < argc)
-      *number = std::strtoull(argv[++i], nullptr, 0);
-    else
-      names.emplace_back(option);
+    if (number && i + 1 < argc) *number = std::strtoull(argv[++i], nullptr, 0);
+    else names.emplace_back(option);
   }
-  std::printf("%-10s %8s %14s %10s %14s %11s %7s %6s %6s %6s\n", "function", "ULP", "at", "bits", "got", "above 1", "s", "prims",
-              "fast", "ns L1");
+  std::printf("%-10s %8s %14s %10s %14s %11s %7s %6s %6s %6s\n", "function", "ULP", "at", "bits", "got", "above 1", "s",
+              "prims", "fast", "ns L1");
   bool good = true;
   for (const F32Function& f : f32_functions()) {
     if (!names.empty() && std::find(names.begin(), names.end(), f.name) == names.end()) continue;
@@ -54,7 +52,8 @@ int run(int argc, char** argv) {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     std::printf("%-10s %8.4f %14.8g 0x%08x %14.8g %11llu %7.1f %6zu %6zu %6.3f\n", std::string(f.name).c_str(), w.error,
                 static_cast<double>(w.x), std::bit_cast<uint32_t>(w.x), static_cast<double>(w.got),
-                static_cast<unsigned long long>(w.above_one), seconds, checker.primitives(), checker.fast_primitives(), best / 4096 * 1e9);
+                static_cast<unsigned long long>(w.above_one), seconds, checker.primitives(), checker.fast_primitives(),
+                best / 4096 * 1e9);
     std::fflush(stdout);
     good = good && w.error <= 1;
   }

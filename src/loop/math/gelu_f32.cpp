@@ -25,7 +25,7 @@ Val gelu_erf(Val x) {
   const Val t = fma(rest, inverse, quotient);  // -T / 2^n
   const Val fast = select(lt(x, 0), t * e.power, fma(t, e.power, x));
 
-  // Below -3.5: T = e^(-a^2/2) (g0 + v g(v)), v = 1/(a^2 + 4), made 2^64 times too large and scaled back, which rounds once.
+  // Below -3.5: T = e^(-a^2/2) (g0 + v g(v)), v = 1/(a^2 + 4), made 2^64 times too large and scaled back.
   const Val v = 1.0 / fma(square, -2, 4);
   const Val g = horner(v, {-0x1.75cdc4p5, 0x1.3255dap0, -0x1.64c448p1, -0x1.98584p-2, -0x1.98851ap-2});
   const double g0 = 0x1.988454p-2;
