@@ -25,7 +25,8 @@ struct Plan {
   // Mode row: `rows_per_chunk` units, each the lanes of a strip for one outer row (`pieces` strips a row).
   int64_t rows_per_chunk = 1;
   int64_t pieces = 1;
-  int64_t strip = 0;  // mode row: lanes of a strip
+  int64_t strip = 0;       // mode row: lanes of a strip
+  int64_t short_rows = 0;  // lanes of a strip that holds whole rows of a short innermost lane axis, and whole granules
 
   // Offsets into the scratch arena. Per-row state exists tile_rows times.
   size_t at = 0, item = 0, in = 0, splat = 0;     // per row and view; splat per view

@@ -16,10 +16,11 @@ using loop::ViewKind;
 
 namespace {
 
-// What a splat strip holds, so that it is filled again only when the value changes.
+// What a view's strip holds, so that it is filled again only when that changes: one value in every lane, or what
+// repeats with the innermost lane axis from a place in it.
 struct Splat {
-  uint64_t bits;
-  int64_t filled;  // lanes; 0: nothing known
+  uint64_t bits;   // the value, or the place
+  int64_t filled;  // lanes; 0: nothing known; negative: lanes of what repeats
 };
 static_assert(sizeof(Splat) == 16);
 
@@ -130,6 +131,8 @@ class Walk {
       int64_t k1 = std::min(lane1, k0 + strip_lanes);
       if (!folds) {
         k1 = std::min(k1, segment_end(s, k0));
+        // With short rows in a strip, whole ones: what repeats with them then stays as it is.
+        if (g_.lane > 1 && k1 - k0 == strip_lanes) k1 = k0 + p_.short_rows;
         if (g_.tile_rows > 1) k1 = std::min(k1, k0 + tile_lanes);
         if (peel) k1 = std::min(k1, peeled_end(s, k0, k1));
         peel = false;
@@ -242,7 +245,14 @@ class Walk {
         return filled(v, view.kind == ViewKind::iota ? static_cast<uint64_t>(item(t, v)) : load_bits(at(t, v), view.size), n);
     }
     char* const strip = scratch_ + view.strip;
-    splat(v).filled = 0;
+    Splat& held = splat(v);
+    if (view.periodic) {
+      const auto place = static_cast<uint64_t>(k0 % g_.extent[g_.outer + g_.lane - 1]);
+      if (held.filled <= -m && held.bits == place) return strip;
+      held = {place, -m};
+    } else {
+      held.filled = 0;
+    }
     stage(g_, view, lane_axes(view), at(t, v), item(t, v), k0, m, strip);
     return strip;
   }

@@ -383,9 +383,13 @@ class Maker {
 Bound random_launch(uint32_t seed, Shape shape, int64_t elements) { return Maker(seed, shape, elements).run(); }
 
 std::string difference(Bound& bound, const jit::Body& body, uint32_t seed) {
+  jit::Launch launch;
+  return difference(bound, body, seed, launch);
+}
+
+std::string difference(Bound& bound, const jit::Body& body, uint32_t seed, jit::Launch& launch) {
   const loop::Kernel& kernel = bound.program.kernel;
   oracle(kernel, bound.sizes.data(), bound.expected.data());
-  jit::Launch launch;
   launch.prepare(bound.program, bound.sizes.data(), bound.args.data(), false);
   std::vector<int64_t> chunks(static_cast<size_t>(launch.chunks()));
   std::iota(chunks.begin(), chunks.end(), int64_t{0});
