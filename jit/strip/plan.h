@@ -29,13 +29,13 @@ struct Plan {
   int64_t short_rows = 0;  // lanes of a strip that holds whole rows of a short innermost lane axis, and whole granules
 
   // Offsets into the scratch arena. Per-row state exists tile_rows times.
-  size_t at = 0, item = 0, in = 0, splat = 0;     // per row and view; splat per view
+  size_t at = 0, item = 0, in = 0, splat = 0;       // per row and view; splat per view
   size_t acc = 0, stack = 0, depth = 0, value = 0;  // per row and fold
-  size_t hold_at = 0;                              // the table of Frame::hold
-  size_t acc_stride = 0;                           // mode row
-  unsigned levels = 0;                             // of a tree stack
-  std::vector<size_t> hold;                        // per hold: its row buffer,
-  std::vector<size_t> hold_pitch;                  // and the bytes from one row's to the next row's
+  size_t hold_at = 0;                               // the table of Frame::hold
+  size_t acc_stride = 0;                            // mode row
+  unsigned levels = 0;                              // of a tree stack
+  std::vector<size_t> hold;                         // per hold: its row buffer,
+  std::vector<size_t> hold_pitch;                   // and the bytes from one row's to the next row's
   size_t scratch = 0;
 
   int64_t chunks() const;

@@ -27,8 +27,14 @@ static_assert(sizeof(Splat) == 16);
 class Walk {
  public:
   Walk(const Plan& plan, const Body& body, char* scratch)
-      : p_(plan), g_(plan.geometry), kernel_(plan.program->kernel), schedule_(plan.program->schedule), body_(body),
-        scratch_(scratch), views_(g_.views.size()), stream_(plan.stream && body.compiled() && g_.tile_rows == 1) {
+      : p_(plan),
+        g_(plan.geometry),
+        kernel_(plan.program->kernel),
+        schedule_(plan.program->schedule),
+        body_(body),
+        scratch_(scratch),
+        views_(g_.views.size()),
+        stream_(plan.stream && body.compiled() && g_.tile_rows == 1) {
     frame_.ptr = ptr_;
     frame_.size = plan.sizes;
     frame_.hold = table<char*>(plan.hold_at);
@@ -71,7 +77,9 @@ class Walk {
   char*& at(int64_t t, size_t v) const { return table<char*>(p_.at)[static_cast<size_t>(t) * views_ + v]; }
   int64_t& item(int64_t t, size_t v) const { return table<int64_t>(p_.item)[static_cast<size_t>(t) * views_ + v]; }
   bool& in(int64_t t, size_t v) const { return table<bool>(p_.in)[static_cast<size_t>(t) * views_ + v]; }
-  size_t slot(int64_t t, int32_t f) const { return static_cast<size_t>(t) * schedule_.folds.size() + static_cast<size_t>(f); }
+  size_t slot(int64_t t, int32_t f) const {
+    return static_cast<size_t>(t) * schedule_.folds.size() + static_cast<size_t>(f);
+  }
   char* acc(int64_t t, int32_t f) const { return scratch_ + p_.acc + slot(t, f) * acc_bytes; }
   char* stack(int64_t t, int32_t f) const { return scratch_ + p_.stack + slot(t, f) * p_.levels * acc_bytes; }
   uint32_t& depth(int64_t t, int32_t f) const { return table<uint32_t>(p_.depth)[slot(t, f)]; }
@@ -196,9 +204,7 @@ class Walk {
     value(t, f) = fold_finish(node.op, node.type, block, n);
   }
 
-  AxisRun lane_axes(const ViewPlan& v) const {
-    return {g_.outer, g_.lane, v.first_cut + v.outer_cuts, v.lane_cuts};
-  }
+  AxisRun lane_axes(const ViewPlan& v) const { return {g_.outer, g_.lane, v.first_cut + v.outer_cuts, v.lane_cuts}; }
 
   void stage_tiles(const Sweep& s, int64_t rows, int64_t k0, int64_t m) {
     if (g_.tile_rows == 1) return;
@@ -207,7 +213,8 @@ class Walk {
       if (!view.tile || !tile_in(rows, v)) continue;
       const int64_t stride = view.stride[g_.outer + g_.lane - 1];
       splat(v).filled = 0;
-      gather_rows(scratch_ + view.strip, tile_pitch(g_, view), moved(at(0, v), k0 * stride), stride, rows, m, view.size);
+      gather_rows(scratch_ + view.strip, tile_pitch(g_, view), moved(at(0, v), k0 * stride), stride, rows, m,
+                  view.size);
     }
     tile_count_ = rows;
   }
@@ -242,7 +249,8 @@ class Walk {
       if (view.access == Access::direct) return nullptr;
       if (view.kind == ViewKind::inside) return filled(v, 1, n);
       if (view.access == Access::splat)
-        return filled(v, view.kind == ViewKind::iota ? static_cast<uint64_t>(item(t, v)) : load_bits(at(t, v), view.size), n);
+        return filled(
+            v, view.kind == ViewKind::iota ? static_cast<uint64_t>(item(t, v)) : load_bits(at(t, v), view.size), n);
     }
     char* const strip = scratch_ + view.strip;
     Splat& held = splat(v);
@@ -290,15 +298,15 @@ class Walk {
       if (whole > 0) {
         call(s, index, t, k0, whole, whole, aligned);
         for (const uint16_t v : s.views) ptr_[v] += whole * g_.views[v].size;
-        for (const uint16_t st : s.stores) ptr_[kernel_.stores[st].view] += whole * g_.views[kernel_.stores[st].view].size;
+        for (const uint16_t st : s.stores)
+          ptr_[kernel_.stores[st].view] += whole * g_.views[kernel_.stores[st].view].size;
       }
       padded(s, index, t, k0 + whole, m - whole, {direct, loads}, {direct + loads, count - loads});
     }
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
       const ViewPlan& view = g_.views[v];
-      if (view.access != Access::direct)
-        unstage(g_, view, lane_axes(view), at(t, v), k0, m, scratch_ + view.strip);
+      if (view.access != Access::direct) unstage(g_, view, lane_axes(view), at(t, v), k0, m, scratch_ + view.strip);
     }
   }
 

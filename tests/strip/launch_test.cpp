@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -86,7 +87,6 @@ class Checked final : public jit::Body {
       for (const uint16_t st : s.stores)
         right &= reinterpret_cast<uintptr_t>(f.ptr[program_.kernel.stores[st].view]) % 64 == 0;
     }
-    ++calls;
     body_->sweep(index, f);
   }
   void row(const jit::Frame& f) const noexcept override { body_->row(f); }
@@ -94,7 +94,7 @@ class Checked final : public jit::Body {
   size_t scratch_bytes() const noexcept override { return body_->scratch_bytes(); }
 
   mutable bool right = true;
-  mutable int64_t streamed = 0, calls = 0;
+  mutable int64_t streamed = 0;
 
  private:
   const jit::Program& program_;
@@ -122,14 +122,16 @@ TEST_CASE("streamed stores are aligned whatever the outputs' addresses") {
         std::ranges::fill(one, 0.0f);
         std::ranges::fill(two, 0.0f);
         const int64_t sizes[] = {rows, cols}, step = dense ? cols : pitch;
-        const jit::ViewArg args[] = {bind(in.data(), {step, 1}), bind(one.data() + first, {step, 1}), bind(two.data() + second, {step, 1})};
+        const jit::ViewArg args[] = {bind(in.data(), {step, 1}), bind(one.data() + first, {step, 1}),
+                                     bind(two.data() + second, {step, 1})};
         jit::Launch launch;
         launch.prepare(p, sizes, args, true);
         const Checked body(p);
         run(launch, body);
         CHECK(body.right);
         // Almost all lanes where the two can be aligned together, none where they cannot.
-        const bool can = (reinterpret_cast<uintptr_t>(args[1].base) - reinterpret_cast<uintptr_t>(args[2].base)) % 64 == 0;
+        const bool can =
+            (reinterpret_cast<uintptr_t>(args[1].base) - reinterpret_cast<uintptr_t>(args[2].base)) % 64 == 0;
         CHECK((can ? body.streamed > rows * cols * 9 / 10 : body.streamed == 0));
         bool right = true;
         for (int64_t r = 0; r < rows; ++r)
@@ -161,7 +163,8 @@ TEST_CASE("a sum of a million elements follows the tree over its blocks, however
         for (const bool columns : {false, true}) {
           const int64_t so = columns ? step : inner * step, si = columns ? outer * step : step;
           for (int64_t i = 0; i < outer; ++i)
-            for (int64_t j = 0; j < inner; ++j) spread[static_cast<size_t>(i * so + j * si)] = x0[static_cast<size_t>(i * inner + j)];
+            for (int64_t j = 0; j < inner; ++j)
+              spread[static_cast<size_t>(i * so + j * si)] = x0[static_cast<size_t>(i * inner + j)];
           const int64_t sizes[] = {1, outer, inner};
           const jit::ViewArg args[] = {bind(spread.data(), {0, so, si}), bind(&result[0], {1}), bind(&result[1], {1})};
           jit::Launch launch;
@@ -172,6 +175,25 @@ TEST_CASE("a sum of a million elements follows the tree over its blocks, however
         }
       }
     }
+  }
+}
+
+TEST_CASE("the oracle's sums are those of the reference script") {
+  // Computed by the reference for the sum order in Python: x_k = 1 / (k + 1) in f32, negative where k % 3 == 1.
+  struct {
+    size_t n;
+    uint32_t f32;
+    uint64_t f64;
+  } const known[] = {{5, 0x3f622222, 0x3fec444448000000},      {64, 0x3fea3f38, 0x3ffd47e6fd000000},
+                     {1000, 0x402efd72, 0x4005dfae47800000},   {1024, 0x402f7ea6, 0x4005efd4cf140000},
+                     {1025, 0x402f6eaa, 0x4005edd54ef40000},   {65537, 0x4084152a, 0x401082a5374c4000},
+                     {100003, 0x4088973b, 0x401112e778068c00}, {1000000, 0x40a126ae, 0x401424d5d6451580}};
+  for (const auto& k : known) {
+    std::vector<float> x(k.n);
+    for (size_t i = 0; i < k.n; ++i) x[i] = (i % 3 == 1 ? -1.0f : 1.0f) / static_cast<float>(i + 1);
+    const std::vector<double> wide(x.begin(), x.end());
+    CHECK(std::bit_cast<uint32_t>(test::ordered_fold(x, false)) == k.f32);
+    CHECK(std::bit_cast<uint64_t>(test::ordered_fold(wide, false)) == k.f64);
   }
 }
 
