@@ -154,9 +154,8 @@ class Compiler {
       for (size_t j = i; j-- > 0;) {
         const NodeId x = sw.varying[j];
         if (pinned[x] || owner[x] != no_node || users[x].empty()) continue;
-        const bool only = std::ranges::all_of(users[x], [&](NodeId u) {
-          return owner[u] == r || (u == r && x == node.arg[2]);
-        });
+        const bool only =
+            std::ranges::all_of(users[x], [&](NodeId u) { return owner[u] == r || (u == r && x == node.arg[2]); });
         if (only) owner[x] = r;
       }
     }
@@ -180,7 +179,15 @@ class Compiler {
     const auto slot = static_cast<uint32_t>(s_.fold_slot[id]);
     const uint32_t acc = operand(Source::acc, slot, item(id), s_.mode == LaneMode::row);
     if (n.op == Prim::fold_dot) {
-      DotStep d{ops_.dot(n.type), ops_.chain(n.type), ops_.accumulate(n.type), n.type, get(n.arg[0]), get(n.arg[1]), acc, none, 0};
+      DotStep d{ops_.dot(n.type),
+                ops_.chain(n.type),
+                ops_.accumulate(n.type),
+                n.type,
+                get(n.arg[0]),
+                get(n.arg[1]),
+                acc,
+                none,
+                0};
       d.scalars = static_cast<uint8_t>((code_.operands[d.a].per_lane ? 0 : 1) | (code_.operands[d.b].per_lane ? 0 : 2));
       code_.dots.push_back(d);
       return;
@@ -202,8 +209,9 @@ class Compiler {
     uint32_t src = get(st.value);
     if (copy_loads_ && code_.operands[src].source == Source::view) {
       // Another store may overwrite what this one reads, if the two swap tensors in place.
-      const uint32_t copy = code_.operands[src].per_lane ? new_strip(item(st.value))
-                                                         : operand(Source::single, code_.singles++, item(st.value), false);
+      const uint32_t copy = code_.operands[src].per_lane
+                                ? new_strip(item(st.value))
+                                : operand(Source::single, code_.singles++, item(st.value), false);
       step(code_.varying, ops_.move(item(st.value)), copy, src);
       src = copy;
     }

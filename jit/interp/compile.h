@@ -57,10 +57,10 @@ struct Code {
   std::vector<Step> varying;   // for each run of lanes (mode row: and each k)
   std::vector<FoldStep> folds;
   std::vector<DotStep> dots;
-  std::vector<Step> stores;    // last, since a store may be in place of any load
+  std::vector<Step> stores;  // last, since a store may be in place of any load
   uint32_t singles = 0, strips = 0;
-  uint32_t strip_item = 1;     // bytes of the widest item in a strip
-  int64_t lanes = 1024;        // of a run: so many that the strips stay in L1
+  uint32_t strip_item = 1;  // bytes of the widest item in a strip
+  int64_t lanes = 1024;     // of a run: so many that the strips stay in L1
 };
 
 Code compile_sweep(const loop::Kernel& kernel, const loop::Schedule& schedule, unsigned index, const Ops& ops);

@@ -85,7 +85,9 @@ class Interpreter final : public Body {
       const Operand& o = code.operands[i];
       switch (o.source) {
         // Only read.
-        case Source::constant: at[i] = const_cast<char*>(reinterpret_cast<const char*>(&code.constants[o.index])); break;
+        case Source::constant:
+          at[i] = const_cast<char*>(reinterpret_cast<const char*>(&code.constants[o.index]));
+          break;
         case Source::size: at[i] = const_cast<char*>(reinterpret_cast<const char*>(frame.size + o.index)); break;
         case Source::view: at[i] = frame.ptr[o.index]; break;
         case Source::hold: at[i] = frame.hold[o.index]; break;
@@ -115,7 +117,8 @@ class Interpreter final : public Body {
     bool chains = false;
     for (const DotStep& d : code.dots) {
       if (d.dot) {
-        d.dot(n, frame.k, at[d.acc], at[d.a], k_step(code.operands[d.a]), at[d.b], k_step(code.operands[d.b]), d.scalars);
+        d.dot(n, frame.k, at[d.acc], at[d.a], k_step(code.operands[d.a]), at[d.b], k_step(code.operands[d.b]),
+              d.scalars);
         continue;
       }
       chains = true;

@@ -40,9 +40,7 @@ inline void map2(int64_t n, char* out, const char* a, const char* b, unsigned sc
   const auto x = reinterpret_cast<ConstItems<A>>(a);
   const auto y = reinterpret_cast<ConstItems<B>>(b);
   switch (scalars & 3) {
-    case 0:
-      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(static_cast<A>(x[i]), static_cast<B>(y[i]));
-      return;
+    case 0: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(static_cast<A>(x[i]), static_cast<B>(y[i])); return;
     case 1: {
       const A x0 = x[0];
       INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, static_cast<B>(y[i]));
@@ -71,27 +69,13 @@ inline void map3(int64_t n, char* out, const char* a, const char* b, const char*
   const C z0 = z[0];
   const auto at = [](auto items, int64_t i) { return items[i]; };
   switch (scalars & 7) {
-    case 0:
-      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), B(at(y, i)), C(at(z, i)));
-      return;
-    case 1:
-      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, B(at(y, i)), C(at(z, i)));
-      return;
-    case 2:
-      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), y0, C(at(z, i)));
-      return;
-    case 3:
-      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, y0, C(at(z, i)));
-      return;
-    case 4:
-      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), B(at(y, i)), z0);
-      return;
-    case 5:
-      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, B(at(y, i)), z0);
-      return;
-    case 6:
-      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), y0, z0);
-      return;
+    case 0: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), B(at(y, i)), C(at(z, i))); return;
+    case 1: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, B(at(y, i)), C(at(z, i))); return;
+    case 2: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), y0, C(at(z, i))); return;
+    case 3: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, y0, C(at(z, i))); return;
+    case 4: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), B(at(y, i)), z0); return;
+    case 5: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, B(at(y, i)), z0); return;
+    case 6: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), y0, z0); return;
     default: {
       const R r0 = f(x0, y0, z0);
       for (int64_t i = 0; i < n; ++i) r[i] = r0;
@@ -101,8 +85,14 @@ inline void map3(int64_t n, char* out, const char* a, const char* b, const char*
 
 template <class T>
 struct BitsOf;
-template <> struct BitsOf<float> { using type = uint32_t; };
-template <> struct BitsOf<double> { using type = uint64_t; };
+template <>
+struct BitsOf<float> {
+  using type = uint32_t;
+};
+template <>
+struct BitsOf<double> {
+  using type = uint64_t;
+};
 
 template <class To, class From>
 inline To bits_as(From v) {
@@ -113,15 +103,23 @@ inline To bits_as(From v) {
 }
 
 // The unsigned type that integer arithmetic wraps in: at least 32 bits, so that nothing is promoted to int.
-template <unsigned size> struct Wrap { using type = uint32_t; };
-template <> struct Wrap<8> { using type = uint64_t; };
+template <unsigned size>
+struct Wrap {
+  using type = uint32_t;
+};
+template <>
+struct Wrap<8> {
+  using type = uint64_t;
+};
 template <class T>
 using Wrapped = typename Wrap<sizeof(T)>::type;
 
 template <class T>
 inline constexpr bool is_fp = false;
-template <> inline constexpr bool is_fp<float> = true;
-template <> inline constexpr bool is_fp<double> = true;
+template <>
+inline constexpr bool is_fp<float> = true;
+template <>
+inline constexpr bool is_fp<double> = true;
 template <class T>
 inline constexpr bool is_signed = static_cast<T>(-1) < static_cast<T>(0);
 

@@ -11,8 +11,9 @@ struct Boolean {};  // a byte, 0 or 1
 template <class T>
 struct Limits {
   static constexpr int digits = static_cast<int>(8 * sizeof(T)) - (is_signed<T> ? 1 : 0);
-  static constexpr T max = static_cast<T>(static_cast<T>(~static_cast<Wrapped<T>>(0)) ^
-                                          (is_signed<T> ? static_cast<T>(static_cast<Wrapped<T>>(1) << (digits & 63)) : T{0}));
+  static constexpr T max =
+      static_cast<T>(static_cast<T>(~static_cast<Wrapped<T>>(0)) ^
+                     (is_signed<T> ? static_cast<T>(static_cast<Wrapped<T>>(1) << (digits & 63)) : T{0}));
   static constexpr T min = is_signed<T> ? static_cast<T>(static_cast<Wrapped<T>>(1) << (digits & 63)) : T{0};
 };
 

@@ -32,7 +32,8 @@ inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c
 inline float scaled(float a, int32_t b) {
   // Exact in f64: beyond +-300 every f32 has overflowed or vanished.
   const int32_t n = b < -300 ? -300 : b > 300 ? 300 : b;
-  return static_cast<float>(static_cast<double>(a) * bits_as<double>(static_cast<uint64_t>(static_cast<int64_t>(n) + 1023) << 52));
+  return static_cast<float>(static_cast<double>(a) *
+                            bits_as<double>(static_cast<uint64_t>(static_cast<int64_t>(n) + 1023) << 52));
 }
 inline double scaled(double a, int32_t b) {
   // Three factors within the format. Downwards each but the last is 2^-969: if such a step already makes the value
@@ -59,17 +60,17 @@ inline double cut(double a) { return __builtin_trunc(a); }
 inline float nearest(float a) { return __builtin_rintf(a); }
 inline double nearest(double a) { return __builtin_rint(a); }
 
-#define INGOT_UNARY(expr)                                                                            \
-  return [](int64_t n, char* out, const char* pa, const char*, const char*, unsigned) {              \
-    map1<T, T>(n, out, pa, [](T a) -> T { return expr; });                                           \
+#define INGOT_UNARY(expr)                                                               \
+  return [](int64_t n, char* out, const char* pa, const char*, const char*, unsigned) { \
+    map1<T, T>(n, out, pa, [](T a) -> T { return expr; });                              \
   }
-#define INGOT_BINARY(expr)                                                                           \
-  return [](int64_t n, char* out, const char* pa, const char* pb, const char*, unsigned scalars) {   \
-    map2<T, T, T>(n, out, pa, pb, scalars, [](T a, T b) -> T { return expr; });                      \
+#define INGOT_BINARY(expr)                                                                         \
+  return [](int64_t n, char* out, const char* pa, const char* pb, const char*, unsigned scalars) { \
+    map2<T, T, T>(n, out, pa, pb, scalars, [](T a, T b) -> T { return expr; });                    \
   }
-#define INGOT_COMPARE(expr)                                                                          \
-  return [](int64_t n, char* out, const char* pa, const char* pb, const char*, unsigned scalars) {   \
-    map2<uint8_t, T, T>(n, out, pa, pb, scalars, [](T a, T b) -> uint8_t { return expr; });          \
+#define INGOT_COMPARE(expr)                                                                        \
+  return [](int64_t n, char* out, const char* pa, const char* pb, const char*, unsigned scalars) { \
+    map2<uint8_t, T, T>(n, out, pa, pb, scalars, [](T a, T b) -> uint8_t { return expr; });        \
   }
 
 template <class T>
@@ -121,7 +122,8 @@ ChainFn chain() {
 // Lanes are taken in blocks that stay in registers over all of k.
 template <class T>
 DotFn dot() {
-  return [](int64_t n, int64_t k, char* acc, const char* pa, int64_t a_step, const char* pb, int64_t b_step, unsigned scalars) {
+  return [](int64_t n, int64_t k, char* acc, const char* pa, int64_t a_step, const char* pb, int64_t b_step,
+            unsigned scalars) {
     constexpr int64_t block = 128 / sizeof(T);
     constexpr int64_t item = sizeof(T);
     const auto sum = reinterpret_cast<Items<T>>(acc);

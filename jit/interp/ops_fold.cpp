@@ -86,11 +86,13 @@ FoldFn table(loop::Prim prim) {
   switch (prim) {
     case Prim::fold_sum:
       return [](int64_t, int64_t valid, const char* src, char* acc) {
-        unordered<T>(valid, src, acc, 0, [](T a, T b) -> T { return static_cast<T>(static_cast<W>(a) + static_cast<W>(b)); });
+        unordered<T>(valid, src, acc, 0,
+                     [](T a, T b) -> T { return static_cast<T>(static_cast<W>(a) + static_cast<W>(b)); });
       };
     case Prim::fold_prod:
       return [](int64_t, int64_t valid, const char* src, char* acc) {
-        unordered<T>(valid, src, acc, 1, [](T a, T b) -> T { return static_cast<T>(static_cast<W>(a) * static_cast<W>(b)); });
+        unordered<T>(valid, src, acc, 1,
+                     [](T a, T b) -> T { return static_cast<T>(static_cast<W>(a) * static_cast<W>(b)); });
       };
     case Prim::fold_min:
       return [](int64_t, int64_t valid, const char* src, char* acc) {

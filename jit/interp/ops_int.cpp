@@ -65,7 +65,7 @@ inline W ones(W v) {
 template <class T>
 inline Wrapped<T> plain(T a) {
   using W = Wrapped<T>;
-  if constexpr (sizeof(T) < sizeof(W)) return static_cast<W>(a) & ((W{1} << width<T>) - 1);
+  if constexpr (sizeof(T) < sizeof(W)) return static_cast<W>(a) & ((W{1} << width<T>)-1);
   else return static_cast<W>(a);
 }
 template <class T>
@@ -85,21 +85,21 @@ inline T trailing_zeros(T a) {
   using W = Wrapped<T>;
   const W v = plain(a);
   const W below = ~v & (v - 1);  // ones where the trailing zeros are; all ones for 0
-  if constexpr (sizeof(T) < sizeof(W)) return static_cast<T>(ones(static_cast<W>(below & ((W{1} << width<T>) - 1))));
+  if constexpr (sizeof(T) < sizeof(W)) return static_cast<T>(ones(static_cast<W>(below & ((W{1} << width<T>)-1))));
   else return static_cast<T>(ones(below));
 }
 
-#define INGOT_UNARY(expr)                                                                            \
-  return [](int64_t n, char* out, const char* pa, const char*, const char*, unsigned) {              \
-    map1<T, T>(n, out, pa, [](T a) -> T { return static_cast<T>(expr); });                           \
+#define INGOT_UNARY(expr)                                                               \
+  return [](int64_t n, char* out, const char* pa, const char*, const char*, unsigned) { \
+    map1<T, T>(n, out, pa, [](T a) -> T { return static_cast<T>(expr); });              \
   }
-#define INGOT_BINARY(expr)                                                                           \
-  return [](int64_t n, char* out, const char* pa, const char* pb, const char*, unsigned scalars) {   \
-    map2<T, T, T>(n, out, pa, pb, scalars, [](T a, T b) -> T { return static_cast<T>(expr); });      \
+#define INGOT_BINARY(expr)                                                                         \
+  return [](int64_t n, char* out, const char* pa, const char* pb, const char*, unsigned scalars) { \
+    map2<T, T, T>(n, out, pa, pb, scalars, [](T a, T b) -> T { return static_cast<T>(expr); });    \
   }
-#define INGOT_COMPARE(expr)                                                                          \
-  return [](int64_t n, char* out, const char* pa, const char* pb, const char*, unsigned scalars) {   \
-    map2<uint8_t, T, T>(n, out, pa, pb, scalars, [](T a, T b) -> uint8_t { return expr; });          \
+#define INGOT_COMPARE(expr)                                                                        \
+  return [](int64_t n, char* out, const char* pa, const char* pb, const char*, unsigned scalars) { \
+    map2<uint8_t, T, T>(n, out, pa, pb, scalars, [](T a, T b) -> uint8_t { return expr; });        \
   }
 
 // What does not look at the sign has one function for both.
@@ -181,7 +181,8 @@ ChainFn chain() {
 // Integer sums have no order: the products go straight into the accumulators.
 template <class T>
 DotFn dot() {
-  return [](int64_t n, int64_t k, char* acc, const char* a, int64_t a_step, const char* b, int64_t b_step, unsigned scalars) {
+  return [](int64_t n, int64_t k, char* acc, const char* a, int64_t a_step, const char* b, int64_t b_step,
+            unsigned scalars) {
     for (int64_t x = 0; x < k; ++x)
       map3<T, T, T, T>(n, acc, a + x * a_step, b + x * b_step, acc, scalars & 3,
                        [](T u, T v, T c) -> T { return product_sum(u, v, c); });

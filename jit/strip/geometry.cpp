@@ -169,7 +169,7 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
   lanes = product(outer, lane);
   k = product(outer + lane, ks);
 
-  const loop::AxisSet lane_set = pointwise ? kernel.row_set()
+  const loop::AxisSet lane_set = pointwise  ? kernel.row_set()
                                  : row_mode ? (kernel.rows ? loop::AxisSet{1} << (kernel.rows - 1) : 0)
                                             : kernel.col_set();
   for (size_t v = 0; v < views.size(); ++v) {
@@ -195,6 +195,9 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
     // Without cols every store has lanes, those of a kernel without rows included: it has one.
     const bool lanes_here = (kv.axes & lane_set) || (kv.kind == ViewKind::store && lane_end == kernel.rows);
     plan.access = lanes_here ? lane_access(*this, plan) : Access::uniform;
+    plan.periodic =
+        plan.access == Access::odometer && !plan.outer_cuts && !plan.lane_cuts && kv.kind != ViewKind::store;
+    for (unsigned a = 0; a + 1 < outer + lane; ++a) plan.periodic &= plan.stride[a] == 0;
   }
 }
 

@@ -34,21 +34,22 @@ enum class Access : uint8_t {
 };
 
 struct ViewPlan {
-  char* base;      // element with all indices 0; load and store
-  int64_t value;   // iota
+  char* base;     // element with all indices 0; load and store
+  int64_t value;  // iota
   uint64_t fill;
   int64_t stride[loop::max_axes];  // bytes (iota: increments) per merged axis
   loop::ViewKind kind;
   Access access;
-  uint8_t size;         // bytes of an item
-  bool outside;         // outside its boxes everywhere
-  bool tile;            // column-like: staged for several rows at a time (Geometry::tile_rows)
-  uint8_t outer_cuts;   // of `cuts`, in the order of the axes: the first ones lie on outer axes,
-  uint8_t lane_cuts;    // then those on lane axes,
-  uint8_t k_cuts;       // then (mode row) those on k axes
-  uint32_t first_cut;   // into Geometry::cuts
-  size_t strip;         // scratch offset of its strip
-  size_t tail;          // scratch offset of its padded copy of a short end
+  uint8_t size;        // bytes of an item
+  bool outside;        // outside its boxes everywhere
+  bool periodic;       // varies along the innermost lane axis alone, the same in every row
+  bool tile;           // column-like: staged for several rows at a time (Geometry::tile_rows)
+  uint8_t outer_cuts;  // of `cuts`, in the order of the axes: the first ones lie on outer axes,
+  uint8_t lane_cuts;   // then those on lane axes,
+  uint8_t k_cuts;      // then (mode row) those on k axes
+  uint32_t first_cut;  // into Geometry::cuts
+  size_t strip;        // scratch offset of its strip
+  size_t tail;         // scratch offset of its padded copy of a short end
 };
 
 // Merged axes are numbered outer first, then lane, then (mode row) k.
@@ -58,7 +59,7 @@ struct Geometry {
   int64_t extent[loop::max_axes];
   unsigned outer = 0, lane = 0, ks = 0;  // how many axes of each sort; lane is at least 1
   int64_t rows = 1, lanes = 1, k = 1;    // products of their extents
-  int64_t tile_rows = 1;                 // rows that are walked together so that column-like views use whole cache lines
+  int64_t tile_rows = 1;  // rows that are walked together so that column-like views use whole cache lines
 
   // In a kernel without cols, lanes run over the linear order of the rows; where the innermost merged extent is at
   // least `row_lanes`, the axes outside it are walked row by row instead.

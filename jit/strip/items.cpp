@@ -58,6 +58,66 @@ void scatter_items(char* dst, int64_t stride, const char* src, int64_t n) {
   for (int64_t i = 0; i < n; ++i) put(moved(dst, i * stride), get<T>(src + i * int64_t{sizeof(T)}));
 }
 
+// `outer` rows of `inner` items, each row and each item its stride apart in memory, to or from consecutive items.
+template <class T>
+void gather_plane(char* dst, const char* src, int64_t outer, int64_t outer_stride, int64_t inner,
+                  int64_t inner_stride) {
+  constexpr int64_t item = sizeof(T);
+  if (inner < outer) {  // few items a row: along the rows first, for loops that are worth their start
+    for (int64_t j = 0; j < inner; ++j)
+      for (int64_t r = 0; r < outer; ++r)
+        put(dst + (r * inner + j) * item, get<T>(moved(src, r * outer_stride + j * inner_stride)));
+    return;
+  }
+  for (int64_t r = 0; r < outer; ++r)
+    gather_items<T>(dst + r * inner * item, moved(src, r * outer_stride), inner_stride, inner);
+}
+template <class T>
+void scatter_plane(char* dst, const char* src, int64_t outer, int64_t outer_stride, int64_t inner,
+                   int64_t inner_stride) {
+  constexpr int64_t item = sizeof(T);
+  if (inner < outer) {
+    for (int64_t j = 0; j < inner; ++j)
+      for (int64_t r = 0; r < outer; ++r)
+        put(moved(dst, r * outer_stride + j * inner_stride), get<T>(src + (r * inner + j) * item));
+    return;
+  }
+  for (int64_t r = 0; r < outer; ++r)
+    scatter_items<T>(moved(dst, r * outer_stride), inner_stride, src + r * inner * item, inner);
+}
+
+// Cuts the range into planes of the two innermost axes: f(offset of the first item, rows, items a row). No cuts.
+template <class F>
+void for_planes(const Geometry& g, const ViewPlan& v, const AxisRun& axes, int64_t at, int64_t n, F f) {
+  const int64_t* extent = g.extent + axes.axis;
+  const int64_t* stride = v.stride + axes.axis;
+  const unsigned inner = axes.count - 1;
+  int64_t index[loop::max_axes];
+  int64_t offset = 0;
+  for (unsigned a = axes.count; a-- > 0;) {
+    index[a] = a ? at % extent[a] : at;
+    at = a ? at / extent[a] : 0;
+    offset += index[a] * stride[a];
+  }
+  while (n > 0) {
+    int64_t rows = 1, run = std::min(n, extent[inner] - index[inner]);
+    if (inner > 0 && index[inner] == 0 && n >= extent[inner])
+      rows = std::min(n / extent[inner], inner > 1 ? extent[inner - 1] - index[inner - 1] : n / extent[inner]);
+    f(offset, rows, run);
+    n -= rows * run;
+    if (n == 0 || inner == 0) return;
+    // The last of the rows ended with the innermost axis, unless that was all: on to the next row.
+    offset += rows * stride[inner - 1] - index[inner] * stride[inner];
+    index[inner] = 0;
+    index[inner - 1] += rows;
+    for (unsigned a = inner - 1; a > 0 && index[a] == extent[a]; --a) {
+      offset += stride[a - 1] - index[a] * stride[a];
+      index[a] = 0;
+      ++index[a - 1];
+    }
+  }
+}
+
 // Cuts the range into runs along the innermost axis, and those at the view's cuts: f(offset of the run's first item in
 // bytes or increments, items, whether they exist).
 template <class F>
@@ -138,7 +198,7 @@ void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int6
   with_size(size, [&](auto t) {
     using T = decltype(t);
     constexpr int64_t item = sizeof(T);
-    constexpr int64_t block = 4;  // a square of items is read by columns and written by rows from registers
+    constexpr int64_t block = 4;   // a square of items is read by columns and written by rows from registers
     constexpr int64_t ahead = 32;  // each line is a page of its own, so nothing else fetches it early
     int64_t i = 0;
     // All rows of four items before the next four: the cache lines that hold them may share one set.
@@ -148,27 +208,30 @@ void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int6
       int64_t r = 0;
       for (; r + block <= rows; r += block) {
         T square[block][block];
-        for (int64_t x = 0; x < block; ++x) std::memcpy(square[x], moved(from, r * item + x * stride), sizeof square[x]);
+        for (int64_t x = 0; x < block; ++x)
+          std::memcpy(square[x], moved(from, r * item + x * stride), sizeof square[x]);
         for (int64_t y = 0; y < block; ++y) {
           const T column[block] = {square[0][y], square[1][y], square[2][y], square[3][y]};
           std::memcpy(dst + (r + y) * pitch + i * item, column, sizeof column);
         }
       }
       for (; r < rows; ++r)
-        for (int64_t x = 0; x < block; ++x) put(dst + r * pitch + (i + x) * item, get<T>(moved(from, r * item + x * stride)));
+        for (int64_t x = 0; x < block; ++x)
+          put(dst + r * pitch + (i + x) * item, get<T>(moved(from, r * item + x * stride)));
     }
     for (; i < n; ++i)
       for (int64_t r = 0; r < rows; ++r) put(dst + r * pitch + i * item, get<T>(moved(src, r * item + i * stride)));
   });
 }
 
-void stage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, const char* base, int64_t value, int64_t at, int64_t n,
-           char* dst) {
+void stage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, const char* base, int64_t value, int64_t at,
+           int64_t n, char* dst) {
   if (v.kind == ViewKind::iota) {
     const int64_t step = v.stride[axes.axis + axes.count - 1];
     for_runs(g, v, axes, at, n, [&](int64_t offset, int64_t run, bool) {
       const uint64_t first = static_cast<uint64_t>(value) + static_cast<uint64_t>(offset);
-      for (int64_t i = 0; i < run; ++i) put(dst + i * 8, first + static_cast<uint64_t>(i) * static_cast<uint64_t>(step));
+      for (int64_t i = 0; i < run; ++i)
+        put(dst + i * 8, first + static_cast<uint64_t>(i) * static_cast<uint64_t>(step));
       dst += run * 8;
     });
     return;
@@ -181,8 +244,16 @@ void stage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, const char
     return;
   }
   const int64_t step = v.stride[axes.axis + axes.count - 1];
+  const int64_t row_step = axes.count > 1 ? v.stride[axes.axis + axes.count - 2] : 0;
   with_size(v.size, [&](auto t) {
     using T = decltype(t);
+    if (axes.cut_count == 0) {
+      for_planes(g, v, axes, at, n, [&](int64_t offset, int64_t rows, int64_t run) {
+        gather_plane<T>(dst, moved(base, offset), rows, row_step, run, step);
+        dst += rows * run * int64_t{sizeof(T)};
+      });
+      return;
+    }
     for_runs(g, v, axes, at, n, [&](int64_t offset, int64_t run, bool in) {
       if (in) {
         gather_items<T>(dst, moved(base, offset), step, run);
@@ -194,13 +265,15 @@ void stage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, const char
   });
 }
 
-void unstage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, char* base, int64_t at, int64_t n, const char* src) {
+void unstage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, char* base, int64_t at, int64_t n,
+             const char* src) {
   const int64_t step = v.stride[axes.axis + axes.count - 1];
+  const int64_t row_step = axes.count > 1 ? v.stride[axes.axis + axes.count - 2] : 0;
   with_size(v.size, [&](auto t) {
     using T = decltype(t);
-    for_runs(g, v, axes, at, n, [&](int64_t offset, int64_t run, bool) {
-      scatter_items<T>(moved(base, offset), step, src, run);
-      src += run * int64_t{sizeof(T)};
+    for_planes(g, v, axes, at, n, [&](int64_t offset, int64_t rows, int64_t run) {
+      scatter_plane<T>(moved(base, offset), src, rows, row_step, run, step);
+      src += rows * run * int64_t{sizeof(T)};
     });
   });
 }

@@ -19,8 +19,8 @@ void gather(char* dst, const char* src, int64_t stride, int64_t n, unsigned size
 void scatter(char* dst, int64_t stride, const char* src, int64_t n, unsigned size);
 // `n` copies of an item given by its bits.
 void fill(char* dst, uint64_t bits, int64_t n, unsigned size);
-// `rows` rows of `n` items: item i of row t is read at src + t * size + i * stride, that is, the rows lie side by side in
-// memory. Row t is written at dst + t * pitch.
+// `rows` rows of `n` items: item i of row t is read at src + t * size + i * stride, that is, the rows lie side by side
+// in memory. Row t is written at dst + t * pitch.
 void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int64_t rows, int64_t n, unsigned size);
 
 uint64_t load_bits(const char* p, unsigned size);
@@ -33,9 +33,10 @@ struct AxisRun {
   uint32_t first_cut;
   unsigned cut_count;
 };
-void stage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, const char* base, int64_t value, int64_t at, int64_t n,
-           char* dst);
+void stage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, const char* base, int64_t value, int64_t at,
+           int64_t n, char* dst);
 // The other way round, for stores: the items at `src` go to positions [at, at + n).
-void unstage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, char* base, int64_t at, int64_t n, const char* src);
+void unstage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, char* base, int64_t at, int64_t n,
+             const char* src);
 
 }  // namespace ingot::jit

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "jit/strip/fold.h"
 #include "jit/strip/items.h"
@@ -88,6 +89,10 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
     else if (schedule.folds.empty() && p.kernel.cols == 0 && g.lanes > chunk_elements)
       pieces = (g.lanes + chunk_elements - 1) / chunk_elements;
   }
+
+  const int64_t inner = g.extent[g.outer + g.lane - 1];
+  const int64_t even = inner > 0 && inner < strip_lanes ? std::lcm(inner, loop::plain_granule) : strip_lanes;
+  short_rows = even <= strip_lanes ? strip_lanes / even * even : strip_lanes;
 
   Arena arena;
   const int64_t t = g.tile_rows;

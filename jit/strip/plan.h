@@ -25,16 +25,17 @@ struct Plan {
   // Mode row: `rows_per_chunk` units, each the lanes of a strip for one outer row (`pieces` strips a row).
   int64_t rows_per_chunk = 1;
   int64_t pieces = 1;
-  int64_t strip = 0;  // mode row: lanes of a strip
+  int64_t strip = 0;       // mode row: lanes of a strip
+  int64_t short_rows = 0;  // lanes of a strip that holds whole rows of a short innermost lane axis, and whole granules
 
   // Offsets into the scratch arena. Per-row state exists tile_rows times.
-  size_t at = 0, item = 0, in = 0, splat = 0;     // per row and view; splat per view
+  size_t at = 0, item = 0, in = 0, splat = 0;       // per row and view; splat per view
   size_t acc = 0, stack = 0, depth = 0, value = 0;  // per row and fold
-  size_t hold_at = 0;                              // the table of Frame::hold
-  size_t acc_stride = 0;                           // mode row
-  unsigned levels = 0;                             // of a tree stack
-  std::vector<size_t> hold;                        // per hold: its row buffer,
-  std::vector<size_t> hold_pitch;                  // and the bytes from one row's to the next row's
+  size_t hold_at = 0;                               // the table of Frame::hold
+  size_t acc_stride = 0;                            // mode row
+  unsigned levels = 0;                              // of a tree stack
+  std::vector<size_t> hold;                         // per hold: its row buffer,
+  std::vector<size_t> hold_pitch;                   // and the bytes from one row's to the next row's
   size_t scratch = 0;
 
   int64_t chunks() const;

@@ -16,18 +16,25 @@ using loop::ViewKind;
 
 namespace {
 
-// What a splat strip holds, so that it is filled again only when the value changes.
+// What a view's strip holds, so that it is filled again only when that changes: one value in every lane, or what
+// repeats with the innermost lane axis from a place in it.
 struct Splat {
-  uint64_t bits;
-  int64_t filled;  // lanes; 0: nothing known
+  uint64_t bits;   // the value, or the place
+  int64_t filled;  // lanes; 0: nothing known; negative: lanes of what repeats
 };
 static_assert(sizeof(Splat) == 16);
 
 class Walk {
  public:
   Walk(const Plan& plan, const Body& body, char* scratch)
-      : p_(plan), g_(plan.geometry), kernel_(plan.program->kernel), schedule_(plan.program->schedule), body_(body),
-        scratch_(scratch), views_(g_.views.size()), stream_(plan.stream && body.compiled() && g_.tile_rows == 1) {
+      : p_(plan),
+        g_(plan.geometry),
+        kernel_(plan.program->kernel),
+        schedule_(plan.program->schedule),
+        body_(body),
+        scratch_(scratch),
+        views_(g_.views.size()),
+        stream_(plan.stream && body.compiled() && g_.tile_rows == 1) {
     frame_.ptr = ptr_;
     frame_.size = plan.sizes;
     frame_.hold = table<char*>(plan.hold_at);
@@ -70,7 +77,9 @@ class Walk {
   char*& at(int64_t t, size_t v) const { return table<char*>(p_.at)[static_cast<size_t>(t) * views_ + v]; }
   int64_t& item(int64_t t, size_t v) const { return table<int64_t>(p_.item)[static_cast<size_t>(t) * views_ + v]; }
   bool& in(int64_t t, size_t v) const { return table<bool>(p_.in)[static_cast<size_t>(t) * views_ + v]; }
-  size_t slot(int64_t t, int32_t f) const { return static_cast<size_t>(t) * schedule_.folds.size() + static_cast<size_t>(f); }
+  size_t slot(int64_t t, int32_t f) const {
+    return static_cast<size_t>(t) * schedule_.folds.size() + static_cast<size_t>(f);
+  }
   char* acc(int64_t t, int32_t f) const { return scratch_ + p_.acc + slot(t, f) * acc_bytes; }
   char* stack(int64_t t, int32_t f) const { return scratch_ + p_.stack + slot(t, f) * p_.levels * acc_bytes; }
   uint32_t& depth(int64_t t, int32_t f) const { return table<uint32_t>(p_.depth)[slot(t, f)]; }
@@ -130,6 +139,8 @@ class Walk {
       int64_t k1 = std::min(lane1, k0 + strip_lanes);
       if (!folds) {
         k1 = std::min(k1, segment_end(s, k0));
+        // With short rows in a strip, whole ones: what repeats with them then stays as it is.
+        if (g_.lane > 1 && k1 - k0 == strip_lanes) k1 = k0 + p_.short_rows;
         if (g_.tile_rows > 1) k1 = std::min(k1, k0 + tile_lanes);
         if (peel) k1 = std::min(k1, peeled_end(s, k0, k1));
         peel = false;
@@ -193,9 +204,7 @@ class Walk {
     value(t, f) = fold_finish(node.op, node.type, block, n);
   }
 
-  AxisRun lane_axes(const ViewPlan& v) const {
-    return {g_.outer, g_.lane, v.first_cut + v.outer_cuts, v.lane_cuts};
-  }
+  AxisRun lane_axes(const ViewPlan& v) const { return {g_.outer, g_.lane, v.first_cut + v.outer_cuts, v.lane_cuts}; }
 
   void stage_tiles(const Sweep& s, int64_t rows, int64_t k0, int64_t m) {
     if (g_.tile_rows == 1) return;
@@ -204,7 +213,8 @@ class Walk {
       if (!view.tile || !tile_in(rows, v)) continue;
       const int64_t stride = view.stride[g_.outer + g_.lane - 1];
       splat(v).filled = 0;
-      gather_rows(scratch_ + view.strip, tile_pitch(g_, view), moved(at(0, v), k0 * stride), stride, rows, m, view.size);
+      gather_rows(scratch_ + view.strip, tile_pitch(g_, view), moved(at(0, v), k0 * stride), stride, rows, m,
+                  view.size);
     }
     tile_count_ = rows;
   }
@@ -239,10 +249,18 @@ class Walk {
       if (view.access == Access::direct) return nullptr;
       if (view.kind == ViewKind::inside) return filled(v, 1, n);
       if (view.access == Access::splat)
-        return filled(v, view.kind == ViewKind::iota ? static_cast<uint64_t>(item(t, v)) : load_bits(at(t, v), view.size), n);
+        return filled(
+            v, view.kind == ViewKind::iota ? static_cast<uint64_t>(item(t, v)) : load_bits(at(t, v), view.size), n);
     }
     char* const strip = scratch_ + view.strip;
-    splat(v).filled = 0;
+    Splat& held = splat(v);
+    if (view.periodic) {
+      const auto place = static_cast<uint64_t>(k0 % g_.extent[g_.outer + g_.lane - 1]);
+      if (held.filled <= -m && held.bits == place) return strip;
+      held = {place, -m};
+    } else {
+      held.filled = 0;
+    }
     stage(g_, view, lane_axes(view), at(t, v), item(t, v), k0, m, strip);
     return strip;
   }
@@ -280,15 +298,15 @@ class Walk {
       if (whole > 0) {
         call(s, index, t, k0, whole, whole, aligned);
         for (const uint16_t v : s.views) ptr_[v] += whole * g_.views[v].size;
-        for (const uint16_t st : s.stores) ptr_[kernel_.stores[st].view] += whole * g_.views[kernel_.stores[st].view].size;
+        for (const uint16_t st : s.stores)
+          ptr_[kernel_.stores[st].view] += whole * g_.views[kernel_.stores[st].view].size;
       }
       padded(s, index, t, k0 + whole, m - whole, {direct, loads}, {direct + loads, count - loads});
     }
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
       const ViewPlan& view = g_.views[v];
-      if (view.access != Access::direct)
-        unstage(g_, view, lane_axes(view), at(t, v), k0, m, scratch_ + view.strip);
+      if (view.access != Access::direct) unstage(g_, view, lane_axes(view), at(t, v), k0, m, scratch_ + view.strip);
     }
   }
 

@@ -18,8 +18,13 @@ namespace {
 class Walk {
  public:
   Walk(const Plan& plan, const Body& body, char* scratch)
-      : p_(plan), g_(plan.geometry), kernel_(plan.program->kernel), schedule_(plan.program->schedule), body_(body),
-        scratch_(scratch), first_k_(g_.outer + g_.lane) {
+      : p_(plan),
+        g_(plan.geometry),
+        kernel_(plan.program->kernel),
+        schedule_(plan.program->schedule),
+        body_(body),
+        scratch_(scratch),
+        first_k_(g_.outer + g_.lane) {
     frame_.ptr = ptr_;
     frame_.step = step_;
     frame_.size = plan.sizes;
@@ -107,8 +112,8 @@ class Walk {
   void store(size_t v, int64_t lane, int64_t m) {
     const ViewPlan& view = g_.views[v];
     if (ptr_[v] != scratch_ + view.strip) return;
-    scatter(moved(at(v), lane * view.stride[g_.outer]), view.access == Access::direct ? view.size : view.stride[g_.outer],
-            ptr_[v], m, view.size);
+    scatter(moved(at(v), lane * view.stride[g_.outer]),
+            view.access == Access::direct ? view.size : view.stride[g_.outer], ptr_[v], m, view.size);
   }
 
   // Offset of k position `k` along the view's k axes, and whether the view's boxes on them hold there.
@@ -136,7 +141,8 @@ class Walk {
     return view.k_cuts == 0;
   }
 
-  // Points ptr_ and step_ of a load view at lanes [lane, lane + m), padded to n where it is copied, and k [k0, k0 + kn).
+  // Points ptr_ and step_ of a load view at lanes [lane, lane + m), padded to n where it is copied, and k [k0, k0 +
+  // kn).
   void present(size_t v, int64_t lane, int64_t m, int64_t n, int64_t k0, int64_t kn, bool apart) {
     const ViewPlan& view = g_.views[v];
     char* const strip = scratch_ + view.strip;

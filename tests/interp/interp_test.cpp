@@ -34,7 +34,8 @@ jit::Program program(Builder& b) {
   return p;
 }
 
-void run(const jit::Program& p, const jit::Body& body, std::vector<int64_t> sizes, const std::vector<jit::ViewArg>& args) {
+void run(const jit::Program& p, const jit::Body& body, std::vector<int64_t> sizes,
+         const std::vector<jit::ViewArg>& args) {
   jit::Launch launch;
   launch.prepare(p, sizes.data(), args.data(), false);
   std::vector<char> scratch(launch.scratch_bytes(body) + 64);

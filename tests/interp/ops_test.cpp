@@ -27,7 +27,8 @@ constexpr DType types[] = {DType::boolean, DType::i8,  DType::i16, DType::i32, D
 std::vector<std::pair<std::string, const Ops*>> tables() {
   std::vector<std::pair<std::string, const Ops*>> all{{"baseline", &jit::interp::ops_baseline()}};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back({"avx2", &jit::interp::ops_avx2()});
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+    all.push_back({"avx2", &jit::interp::ops_avx2()});
 #endif
   return all;
 }
@@ -42,17 +43,29 @@ uint64_t some_value(DType t) {
   switch (random_bits() % 4) {
     case 0:
       if (t == DType::f32) {
-        static constexpr uint32_t edges[] = {0, 1, 0x7F800000, 0x7F7FFFFF, 0x7FC00000, 0x7F800001, 0x7FC12345, 0x00800000,
-                                             0x007FFFFF, 0x4F000000, 0x4EFFFFFF, 0x5F000000, 0x5F800000, 0x4F800000,
-                                             0x3F800000, 0x3F000000, 0x40200000, 0x4B000000, 0x4AFFFFFF, 0x43000000};
+        static constexpr uint32_t edges[] = {0,          1,          0x7F800000, 0x7F7FFFFF, 0x7FC00000,
+                                             0x7F800001, 0x7FC12345, 0x00800000, 0x007FFFFF, 0x4F000000,
+                                             0x4EFFFFFF, 0x5F000000, 0x5F800000, 0x4F800000, 0x3F800000,
+                                             0x3F000000, 0x40200000, 0x4B000000, 0x4AFFFFFF, 0x43000000};
         return edges[random_bits() % std::size(edges)] | (random_bits() & 1 ? sign : 0);
       }
       if (t == DType::f64) {
-        static constexpr uint64_t edges[] = {0, 1, 0x7FF0000000000000, 0x7FEFFFFFFFFFFFFF, 0x7FF8000000000000,
-                                             0x7FF0000000000001, 0x0010000000000000, 0x000FFFFFFFFFFFFF,
-                                             0x41E0000000000000, 0x43E0000000000000, 0x43F0000000000000,
-                                             0x41DFFFFFFFC00000, 0x3FE0000000000000, 0x4330000000000000,
-                                             0x36A0000000000000, 0x47EFFFFFF0000000};
+        static constexpr uint64_t edges[] = {0,
+                                             1,
+                                             0x7FF0000000000000,
+                                             0x7FEFFFFFFFFFFFFF,
+                                             0x7FF8000000000000,
+                                             0x7FF0000000000001,
+                                             0x0010000000000000,
+                                             0x000FFFFFFFFFFFFF,
+                                             0x41E0000000000000,
+                                             0x43E0000000000000,
+                                             0x43F0000000000000,
+                                             0x41DFFFFFFFC00000,
+                                             0x3FE0000000000000,
+                                             0x4330000000000000,
+                                             0x36A0000000000000,
+                                             0x47EFFFFFF0000000};
         return edges[random_bits() % std::size(edges)] | (random_bits() & 1 ? sign : 0);
       }
       {
@@ -60,8 +73,10 @@ uint64_t some_value(DType t) {
         return edges[random_bits() % std::size(edges)] & mask;
       }
     case 1:
-      if (t == DType::f32) return std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(random_bits() % 4001) - 2000) / 8);
-      if (t == DType::f64) return std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(random_bits() % 4001) - 2000) / 8);
+      if (t == DType::f32)
+        return std::bit_cast<uint32_t>(static_cast<float>(static_cast<int64_t>(random_bits() % 4001) - 2000) / 8);
+      if (t == DType::f64)
+        return std::bit_cast<uint64_t>(static_cast<double>(static_cast<int64_t>(random_bits() % 4001) - 2000) / 8);
       return random_bits() % 100;
     default: return random_bits() & mask;
   }
@@ -99,16 +114,18 @@ std::string fault(const Ops& ops, Prim op, DType type, DType a, DType b, DType c
   for (unsigned scalars = 0; scalars < (arity == 1 ? 1u : 1u << arity); ++scalars) {
     const Column x(a, n), y(b == DType::invalid ? a : b, n), z(c == DType::invalid ? a : c, n);
     std::vector<char> out(n * 8 + 65, 0x5A);
-    fn(static_cast<int64_t>(n), out.data() + 1, x.data(), arity > 1 ? y.data() : nullptr, arity > 2 ? z.data() : nullptr, scalars);
+    fn(static_cast<int64_t>(n), out.data() + 1, x.data(), arity > 1 ? y.data() : nullptr,
+       arity > 2 ? z.data() : nullptr, scalars);
     for (size_t i = 0; i < n; ++i) {
-      const uint64_t va = x.bits[scalars & 1 ? 0 : i], vb = y.bits[scalars & 2 ? 0 : i], vc = z.bits[scalars & 4 ? 0 : i];
+      const uint64_t va = x.bits[scalars & 1 ? 0 : i], vb = y.bits[scalars & 2 ? 0 : i],
+                     vc = z.bits[scalars & 4 ? 0 : i];
       const uint64_t want = loop::eval(op, type, arg, va, vb, vc);
       uint64_t got = 0;
       std::memcpy(&got, out.data() + 1 + i * size, size);
       const bool moves = second || op == Prim::neg || op == Prim::abs || op == Prim::copysign || op == Prim::canon;
       if (moves ? got != want : seen(type, got) != seen(type, want))
-        return cat(loop::prim_info(op)->name, " ", ir::name(type), " of ", ir::name(a), " with scalars ", scalars, ": ", va, " ", vb,
-                   " ", vc, " gives ", got, ", not ", want);
+        return cat(loop::prim_info(op)->name, " ", ir::name(type), " of ", ir::name(a), " with scalars ", scalars, ": ",
+                   va, " ", vb, " ", vc, " gives ", got, ", not ", want);
     }
     for (size_t i = n * size; i < out.size() - 1; ++i)
       if (out[1 + i] != 0x5A) return "it writes beyond the lanes";
@@ -124,7 +141,8 @@ TEST_CASE("every strip function gives eval's bits for strips and single items") 
     for (unsigned number = 0; number < 256; ++number) {
       const auto op = static_cast<Prim>(number);
       const loop::PrimInfo* info = loop::prim_info(op);
-      if (!info || info->cls == loop::PrimClass::leaf || info->cls == loop::PrimClass::fold || op == Prim::bitcast) continue;
+      if (!info || info->cls == loop::PrimClass::leaf || info->cls == loop::PrimClass::fold || op == Prim::bitcast)
+        continue;
       for (const DType type : types)
         for (const DType a : types) {
           const bool chooses = op == Prim::select || op == Prim::rare;
@@ -147,7 +165,8 @@ TEST_CASE("fma and scale2 are rounded once") {
   for (const auto& [name, ops] : tables())
     for (int round = 0; round < 300; ++round)
       for (const DType t : {DType::f32, DType::f64}) {
-        const std::string text = fault(*ops, Prim::fma, t, t, t, t, 1024) + fault(*ops, Prim::scale2, t, t, DType::i32, DType::invalid, 1024);
+        const std::string text = fault(*ops, Prim::fma, t, t, t, t, 1024) +
+                                 fault(*ops, Prim::scale2, t, t, DType::i32, DType::invalid, 1024);
         INFO(name, ": ", text);
         CHECK(text.empty());
       }
@@ -169,8 +188,10 @@ TEST_CASE("scale2 is right at every exponent") {
       for (size_t i = 0; i < 64; ++i) {
         const double want = std::scalbn(x[i], e);
         const float want32 = std::scalbn(x32[i], e);
-        const bool same = std::isnan(want) ? std::isnan(out[i]) : std::bit_cast<uint64_t>(want) == std::bit_cast<uint64_t>(out[i]);
-        const bool same32 = std::isnan(want32) ? std::isnan(out32[i]) : std::bit_cast<uint32_t>(want32) == std::bit_cast<uint32_t>(out32[i]);
+        const bool same =
+            std::isnan(want) ? std::isnan(out[i]) : std::bit_cast<uint64_t>(want) == std::bit_cast<uint64_t>(out[i]);
+        const bool same32 = std::isnan(want32) ? std::isnan(out32[i])
+                                               : std::bit_cast<uint32_t>(want32) == std::bit_cast<uint32_t>(out32[i]);
         INFO(name, " ", e);
         if (!same || !same32) CHECK(false);
       }
@@ -194,25 +215,30 @@ TEST_CASE("small float formats load and store every value as the plain conversio
       for (size_t i = 0; i < n; ++i) right &= value[i] == test::widen(t, i);
       INFO(name, " ", ir::name(t));
       CHECK(right);
-      ops->store(t)(static_cast<int64_t>(n), back.data(), reinterpret_cast<const char*>(value.data()), nullptr, nullptr, 0);
+      ops->store(t)(static_cast<int64_t>(n), back.data(), reinterpret_cast<const char*>(value.data()), nullptr, nullptr,
+                    0);
       // A value of the format is stored as it was, but an fp8 infinity, which saturates.
       for (size_t i = 0; i < n; ++i)
-        if (t != DType::f8e5m2 || (i & 0x7F) != 0x7C) right &= std::memcmp(&back[i * size], &storage[i * size], size) == 0;
+        if (t != DType::f8e5m2 || (i & 0x7F) != 0x7C)
+          right &= std::memcmp(&back[i * size], &storage[i * size], size) == 0;
       CHECK(right);
       // Between two values, at the middle and beside it, and anything at all.
       std::vector<uint32_t> wide;
       for (size_t i = 0; i + 1 < n; ++i)
-        for (const uint32_t d : {0u, 1u, ~0u, uint32_t{1} << 12, uint32_t{1} << 15, uint32_t{1} << 19, uint32_t{1} << 20, 0x7FFu, 0x8001u})
+        for (const uint32_t d :
+             {0u, 1u, ~0u, uint32_t{1} << 12, uint32_t{1} << 15, uint32_t{1} << 19, uint32_t{1} << 20, 0x7FFu, 0x8001u})
           wide.push_back(value[i] + d);
       for (int i = 0; i < 200000; ++i) wide.push_back(static_cast<uint32_t>(random_bits()));
       std::vector<char> stored(wide.size() * size);
-      ops->store(t)(static_cast<int64_t>(wide.size()), stored.data(), reinterpret_cast<const char*>(wide.data()), nullptr, nullptr, 0);
+      ops->store(t)(static_cast<int64_t>(wide.size()), stored.data(), reinterpret_cast<const char*>(wide.data()),
+                    nullptr, nullptr, 0);
       size_t wrong = 0;
       for (size_t i = 0; i < wide.size(); ++i) {
         const uint64_t want = test::narrow(t, wide[i]);
         uint64_t got = 0;
         std::memcpy(&got, &stored[i * size], size);
-        if (got != want && ++wrong < 4) MESSAGE(name, " ", ir::name(t), ": ", wide[i], " is stored as ", got, ", not ", want);
+        if (got != want && ++wrong < 4)
+          MESSAGE(name, " ", ir::name(t), ": ", wide[i], " is stored as ", got, ", not ", want);
       }
       CHECK(wrong == 0);
     }

@@ -68,9 +68,7 @@ Format format(DType t) {
 float as_float(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 uint64_t bits_of(float v) { return std::bit_cast<uint32_t>(v); }
 
-bool is_small_float(DType t) {
-  return t == DType::f16 || t == DType::bf16 || t == DType::f8e4m3 || t == DType::f8e5m2;
-}
+bool is_small_float(DType t) { return t == DType::f16 || t == DType::bf16 || t == DType::f8e4m3 || t == DType::f8e5m2; }
 
 }  // namespace
 
@@ -173,7 +171,8 @@ class Oracle {
     return at;
   }
   char* address(size_t view) const {
-    return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(views_[view].base) + static_cast<uintptr_t>(offset(view)));
+    return reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(views_[view].base) +
+                                   static_cast<uintptr_t>(offset(view)));
   }
   bool inside(const loop::View& v) const {
     for (const loop::Box& b : v.boxes)

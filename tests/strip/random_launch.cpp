@@ -92,7 +92,12 @@ class Maker {
   size_t sizes_extents() const { return static_cast<size_t>(std::popcount(all_)); }
 
   void load(DType storage, AxisSet axes) {
-    loop::View v{.kind = ViewKind::load, .storage = storage, .tensor = builder_->add_tensor(), .axes = axes, .boxes = {}, .fill = 0};
+    loop::View v{.kind = ViewKind::load,
+                 .storage = storage,
+                 .tensor = builder_->add_tensor(),
+                 .axes = axes,
+                 .boxes = {},
+                 .fill = 0};
     if (chance(4)) boxes(v);
     if (!v.boxes.empty()) v.fill = storage == DType::boolean ? below(2) : random_() & 0xFF;
     const Val loaded{*builder_, builder_->load(builder_->add_view(v))};
@@ -102,11 +107,13 @@ class Maker {
   void memoryless() {
     const AxisSet axes = some_axes();
     if (chance(2)) {
-      const loop::View v{.kind = ViewKind::iota, .storage = DType::i64, .tensor = 0, .axes = axes, .boxes = {}, .fill = 0};
+      const loop::View v{
+          .kind = ViewKind::iota, .storage = DType::i64, .tensor = 0, .axes = axes, .boxes = {}, .fill = 0};
       pool(DType::i64).push_back({*builder_, builder_->load(builder_->add_view(v))});
       return;
     }
-    loop::View v{.kind = ViewKind::inside, .storage = DType::boolean, .tensor = 0, .axes = axes, .boxes = {}, .fill = 0};
+    loop::View v{
+        .kind = ViewKind::inside, .storage = DType::boolean, .tensor = 0, .axes = axes, .boxes = {}, .fill = 0};
     boxes(v);
     v.axes = 0;
     for (const loop::Box& box : v.boxes) v.axes |= AxisSet{1} << box.axis;
@@ -155,7 +162,8 @@ class Maker {
         if (t == DType::i64) return pick(DType::f64).cast_bits(t);
         return x;
       case 4:
-        if (is_float(t)) return un({Prim::neg, Prim::abs, Prim::sqrt, Prim::floor, Prim::ceil, Prim::trunc, Prim::round});
+        if (is_float(t))
+          return un({Prim::neg, Prim::abs, Prim::sqrt, Prim::floor, Prim::ceil, Prim::trunc, Prim::round});
         return un({Prim::neg, Prim::abs, Prim::not_, Prim::popcount, Prim::clz, Prim::ctz});
       case 5:
         if (is_float(t)) return chance(3) ? scale2(x, pick(DType::i32)) : fma(x, y, z);
@@ -168,8 +176,8 @@ class Maker {
   }
 
   DType some_type() {
-    static constexpr DType often[] = {DType::f32, DType::f32, DType::f32, DType::f64, DType::i32, DType::i64, DType::u8,
-                                      DType::boolean};
+    static constexpr DType often[] = {DType::f32, DType::f32, DType::f32, DType::f64,
+                                      DType::i32, DType::i64, DType::u8,  DType::boolean};
     static constexpr DType seldom[] = {DType::i8, DType::i16, DType::u16, DType::u32, DType::u64};
     return chance(8) ? seldom[below(std::size(seldom))] : often[below(std::size(often))];
   }
@@ -233,8 +241,7 @@ class Maker {
     }
     if (made.empty()) made.push_back(pick(DType::f32).bin(Prim::fold_dot, pick(DType::f32)));
     // Afterwards only rows: another fold would be of a second level, and nothing is stored along the cols.
-    for (auto& p : pools_)
-      std::erase_if(p, [&](const Val& v) { return (builder_->node(v.id()).axes & ~rows_) != 0; });
+    for (auto& p : pools_) std::erase_if(p, [&](const Val& v) { return (builder_->node(v.id()).axes & ~rows_) != 0; });
     for (const Val& v : made) pool(v.type()).push_back(v);
     folded_ = made.back().id();
     const size_t ops = below(8);
@@ -247,8 +254,12 @@ class Maker {
   void put(DType storage, Val value) {
     const AxisSet cols = builder_->node(value.id()).axes & ~rows_;
     const bool along = cols != 0 || (shape_ == Shape::folds && chance(5));
-    const loop::View v{.kind = ViewKind::store, .storage = storage, .tensor = builder_->add_tensor(),
-                       .axes = along ? all_ : rows_, .boxes = {}, .fill = 0};
+    const loop::View v{.kind = ViewKind::store,
+                       .storage = storage,
+                       .tensor = builder_->add_tensor(),
+                       .axes = along ? all_ : rows_,
+                       .boxes = {},
+                       .fill = 0};
     builder_->store(builder_->add_view(v), value.id());
   }
 
@@ -278,9 +289,9 @@ class Maker {
       const Guarded& from = bound.memory[bound.in_place[v]];
       bound.copies[v] = Guarded(from.size(), true, 0);
       if (from.size()) std::memcpy(bound.copies[v].data(), from.data(), from.size());
-      bound.expected[v].base = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(bound.copies[v].data()) +
-                                                       (reinterpret_cast<uintptr_t>(bound.args[v].base) -
-                                                        reinterpret_cast<uintptr_t>(from.data())));
+      bound.expected[v].base = reinterpret_cast<char*>(
+          reinterpret_cast<uintptr_t>(bound.copies[v].data()) +
+          (reinterpret_cast<uintptr_t>(bound.args[v].base) - reinterpret_cast<uintptr_t>(from.data())));
     }
   }
 
@@ -299,7 +310,8 @@ class Maker {
       if (!store && chance(10)) arg.stride[a] = 0;
       else if (chance(8)) arg.stride[a] = -stride;
       stride *= std::max<int64_t>(1, sizes_[a]);
-      if (gaps && chance(3)) stride += static_cast<int64_t>(ir::item_size(view.storage)) * static_cast<int64_t>(1 + below(3));
+      if (gaps && chance(3))
+        stride += static_cast<int64_t>(ir::item_size(view.storage)) * static_cast<int64_t>(1 + below(3));
     }
   }
 
@@ -308,7 +320,8 @@ class Maker {
     const loop::Kernel& k = bound.program.kernel;
     for (size_t v = 0; v < store; ++v) {
       const loop::View& load = k.views[v];
-      if (load.kind != ViewKind::load || load.storage != k.views[store].storage || load.axes != k.views[store].axes) continue;
+      if (load.kind != ViewKind::load || load.storage != k.views[store].storage || load.axes != k.views[store].axes)
+        continue;
       if (!load.boxes.empty() || bound.in_place[v] != v) continue;
       const auto& stride = bound.args[v].stride;
       bool taken = false;
@@ -383,9 +396,13 @@ class Maker {
 Bound random_launch(uint32_t seed, Shape shape, int64_t elements) { return Maker(seed, shape, elements).run(); }
 
 std::string difference(Bound& bound, const jit::Body& body, uint32_t seed) {
+  jit::Launch launch;
+  return difference(bound, body, seed, launch);
+}
+
+std::string difference(Bound& bound, const jit::Body& body, uint32_t seed, jit::Launch& launch) {
   const loop::Kernel& kernel = bound.program.kernel;
   oracle(kernel, bound.sizes.data(), bound.expected.data());
-  jit::Launch launch;
   launch.prepare(bound.program, bound.sizes.data(), bound.args.data(), false);
   std::vector<int64_t> chunks(static_cast<size_t>(launch.chunks()));
   std::iota(chunks.begin(), chunks.end(), int64_t{0});
@@ -414,8 +431,8 @@ std::string difference(Bound& bound, const jit::Body& body, uint32_t seed) {
         for (const int64_t s : bound.sizes) sizes += cat(" ", s);
         std::string strides;
         for (size_t a = 0; a < kernel.axis_count(); ++a) strides += cat(" ", bound.args[v].stride[a]);
-        return cat("view ", v, " differs at byte ", i, " of ", want.size(), "\nsizes", sizes, "\nstrides", strides, "\n",
-                   to_text(kernel), to_text(kernel, bound.program.schedule));
+        return cat("view ", v, " differs at byte ", i, " of ", want.size(), "\nsizes", sizes, "\nstrides", strides,
+                   "\n", to_text(kernel), to_text(kernel, bound.program.schedule));
       }
   }
   return {};

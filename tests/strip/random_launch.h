@@ -31,5 +31,6 @@ Bound random_launch(uint32_t seed, Shape shape, int64_t elements = 6000);
 // Runs the oracle on the copies and the driver with `body` on the memory, in random chunk order and on several threads
 // if there are many, and says what differs; empty if nothing does.
 std::string difference(Bound& bound, const jit::Body& body, uint32_t seed);
+std::string difference(Bound& bound, const jit::Body& body, uint32_t seed, jit::Launch& launch);  // with a used launch
 
 }  // namespace ingot::test
