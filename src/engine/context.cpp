@@ -79,6 +79,7 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   context->options_ = options;
   context->log_ = make_log(options);
   context->dumps_ = split(environment(options, "INGOT_DUMP"));
+  context->nvrtc_ = environment(options, "INGOT_NVRTC");
   if (options.parallel) context->parallel_ = options.parallel;
   else if (!options.no_threads) context->parallel_ = std::make_shared<runtime::Pool>(thread_count(options, context->log_));
   std::vector<std::shared_ptr<cache::Store>> stores;
