@@ -180,6 +180,6 @@ std::vector<double> F64Runner::operator()(std::span<const F64Input> inputs) cons
   return out;
 }
 
-size_t F64Runner::primitives() const { return primitive_count(state_->kernel); }
+const loop::Kernel& F64Runner::kernel() const { return state_->kernel; }
 
 }  // namespace ingot::test

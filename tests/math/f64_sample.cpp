@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "math/emit_c.h"
 #include "math/f64_reference.h"
 
 namespace ingot::test {
@@ -51,8 +52,8 @@ bool sample(const F64Function& f, size_t count, uint64_t seed) {
   }
   std::printf(
       "%-10s %7.4f ULP at {%a, %a} (%.6g) got %a, %zu samples, %zu above 1, %zu wrong, %zu primitives, %.2f ns\n",
-      std::string(f.name).c_str(), worst, at.x, at.y, at.x, worst_got, count, above_one, wrong, run.primitives(),
-      speed(f, run));
+      std::string(f.name).c_str(), worst, at.x, at.y, at.x, worst_got, count, above_one, wrong,
+      primitive_count(run.kernel()), speed(f, run));
   std::fflush(stdout);
   return worst <= f.bound;
 }

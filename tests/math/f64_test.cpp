@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "loop/eval.h"
 #include "math/f64_reference.h"
 
 using namespace ingot::test;
@@ -124,6 +125,36 @@ TEST_CASE("f64 functions at the worst arguments known") {
     CAPTURE(w.name);
     CAPTURE(w.in.x);
     CHECK(ulp_error(f, w.in, got) <= w.ulp);
+  }
+}
+
+TEST_CASE("f64 functions give the same bits by the reference primitives and as C") {
+  namespace loop = ingot::loop;
+  for (const F64Function& f : f64_functions()) {
+    const F64Runner run(f);
+    const loop::Kernel& k = run.kernel();
+    const std::vector<F64Input> inputs = f64_inputs(f, 600, 7);
+    const std::vector<double> out = run(inputs);
+    std::vector<uint64_t> v(k.nodes.size());
+    size_t differences = 0;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      for (size_t n = 0; n < v.size(); ++n) {
+        const loop::Node& node = k.nodes[n];
+        const auto arg = [&](size_t j) { return node.arg[j] == loop::no_node ? 0 : v[node.arg[j]]; };
+        if (node.op == loop::Prim::literal) {
+          v[n] = node.imm;
+        } else if (node.op == loop::Prim::load) {
+          v[n] = std::bit_cast<uint64_t>(k.views[node.imm].tensor == 0 ? inputs[i].x : inputs[i].y);
+        } else {
+          const bool chooses = node.op == loop::Prim::select || node.op == loop::Prim::rare;
+          const loop::DType arg_type = k.nodes[node.arg[chooses ? 1 : 0]].type;
+          v[n] = loop::eval(node.op, node.type, arg_type, arg(0), arg(1), arg(2));
+        }
+      }
+      differences += v[k.stores[0].value] != std::bit_cast<uint64_t>(out[i]);
+    }
+    CAPTURE(f.name);
+    CHECK(differences == 0);
   }
 }
 
