@@ -160,7 +160,7 @@ void infer_slice(Inference& op) {
       if (dims.kind(i) != DimKind::max) return i;
       std::vector<DimId> parts(dims.operands(i).begin(), dims.operands(i).end());
       std::erase_if(parts, [&](DimId part) { return dims.is_constant(part, 0); });
-      return dims.expr(DimKind::max, parts);
+      return parts.empty() ? zero : dims.expr(DimKind::max, parts);
     };
     // a - b with b a maximum, as the minimum of the differences: of x[-3:] the length is min(3, N).
     const auto difference = [&](DimId a, DimId b) {
