@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 
 #include "array.h"
 #include "error.h"
@@ -70,7 +71,10 @@ std::vector<Io> io_of(const ingot_executable* executable, bool output) {
 
 Context make_context(const EngineOptions& options) {
   ingot_context_options o = INGOT_CONTEXT_OPTIONS_INIT;
-  if (!options.cache_dir.empty()) o.cache_dir = options.cache_dir.c_str();
+  // The library takes absolute directories only; one on the command line is meant from here.
+  std::string cache_dir = options.cache_dir;
+  if (!cache_dir.empty()) cache_dir = std::filesystem::absolute(cache_dir).string();
+  if (!cache_dir.empty()) o.cache_dir = cache_dir.c_str();
   o.no_disk_cache = !options.disk_cache;
   o.num_threads = options.threads;
   if (!std::getenv("INGOT_LOG")) o.log = to_stderr;
