@@ -27,16 +27,19 @@ struct Builder {
     return v.kind != ViewKind::inside && (v.axes >> axis & 1) ? args[view].stride[axis] : 0;
   }
 
-  // A view's boxes on one axis as one range; false if they leave nothing.
+  // A view's boxes on one axis as one range; false if they leave nothing. Without a box all is left, be it nothing: the
+  // view may not have the axis, and then an empty one is none of its business.
   bool range(const loop::View& view, unsigned axis, int64_t& lo, int64_t& hi) const {
     lo = 0;
     hi = sizes[axis];
+    bool boxed = false;
     for (const loop::Box& box : view.boxes)
       if (box.axis == axis) {
+        boxed = true;
         lo = std::max(lo, sizes[box.lo]);
         hi = std::min(hi, sizes[box.hi]);
       }
-    return lo < hi;
+    return lo < hi || !boxed;
   }
 
   bool cut(const loop::View& view, unsigned axis) const {

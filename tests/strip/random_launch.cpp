@@ -58,7 +58,7 @@ class Maker {
       int64_t e;
       do e = choice[below(std::size(choice))];
       while (e > left);
-      sizes_[a] = chance(60) ? 0 : e;
+      sizes_[a] = chance(25) ? 0 : e;
       left /= std::max<int64_t>(e, 1);
     }
   }
