@@ -156,6 +156,9 @@ TEST_CASE("memory cache: the order of use holds over many keys") {
   for (int i = 0; i < 200; ++i) get(cache, std::to_string(i), i);
   for (int i = 0; i < 136; ++i) CHECK_FALSE(cache.find(key_of(std::to_string(i))));
   for (int i = 136; i < 200; ++i) CHECK(cache.find(key_of(std::to_string(i))));
+  for (int i = 136; i < 200; i += 2) CHECK(cache.find(key_of(std::to_string(i))));  // the odd ones are older now
+  for (int i = 200; i < 232; ++i) get(cache, std::to_string(i), i);
+  for (int i = 136; i < 200; ++i) CHECK((cache.find(key_of(std::to_string(i))) != nullptr) == (i % 2 == 0));
 }
 
 TEST_CASE("memory cache: the byte limit, a value above it alone, trim, clear and new limits") {
