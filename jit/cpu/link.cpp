@@ -88,7 +88,7 @@ bool pc_relative(bool x86, jl::Edge::Kind kind) {
 }
 
 std::string name_of(const jl::Symbol& symbol) {
-  return symbol.hasName() ? std::string(*symbol.getName()) : std::string("(unnamed)");
+  return symbol.hasName() ? compat::name(symbol) : std::string("(unnamed)");
 }
 
 llvm::Error check(bool x86, jl::LinkGraph& graph) {

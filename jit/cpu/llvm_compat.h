@@ -2,6 +2,7 @@
 #pragma once
 
 #include <llvm/Config/llvm-config.h>
+#include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <llvm/ExecutionEngine/Orc/Core.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
@@ -52,6 +53,14 @@ inline std::unique_ptr<llvm::TargetMachine> target_machine(const llvm::Target& t
 #endif
   return std::unique_ptr<llvm::TargetMachine>(
       target.createTargetMachine(name, cpu, features, options, llvm::Reloc::PIC_, model, level));
+}
+
+inline std::string name(const llvm::jitlink::Symbol& symbol) {
+#if LLVM_VERSION_MAJOR >= 20
+  return std::string(*symbol.getName());
+#else
+  return symbol.getName().str();
+#endif
 }
 
 // An executor that never executes: the image is captured and run elsewhere, perhaps on another architecture.
