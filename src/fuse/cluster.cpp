@@ -14,8 +14,10 @@ using ir::OpClass;
 using ir::OpCode;
 using ir::ValueId;
 
-// Loads a kernel may have: below the kernel IR's limit of views, with room for stores and memoryless views.
-constexpr uint32_t max_reads = 40;
+// Of one kernel; below the kernel IR's limits, where a dim more here or there is a slot more.
+constexpr uint32_t max_views = loop::max_views;
+constexpr uint32_t max_slots = loop::max_sizes / 2;
+constexpr uint32_t max_folds = loop::max_levels - 2;
 // An expensive op is not computed under several index maps; a cheap one at most under this many.
 constexpr size_t max_maps = 4;
 constexpr uint32_t cheap_weight = 4;
@@ -27,14 +29,15 @@ constexpr size_t merge_limit = 64;
 class Planner {
  public:
   Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options)
-      : g_(graph), maps_(maps), options_(options), uses_(graph.value_count()) {
+      : g_(graph), maps_(maps), options_(options), uses_(graph.value_count()), output_count_(graph.value_count(), 0) {
     out_.computed_in.resize(graph.op_count());
     out_.stored_by.assign(graph.value_count(), no_cluster);
     out_.alias_of.resize(graph.value_count());
     for (ValueId v = 0; v < graph.value_count(); ++v) out_.alias_of[v] = v;
     is_output_.resize(graph.value_count());
     must_store_.resize(graph.value_count());
-    for (const ir::Output& o : graph.outputs()) is_output_[o.value] = true;
+    for (const ir::Output& o : graph.outputs()) ++output_count_[o.value];
+    for (ValueId v = 0; v < graph.value_count(); ++v) is_output_[v] = output_count_[v] > 0;
   }
 
   Clustering run() {
@@ -42,8 +45,10 @@ class Planner {
     for (size_t i = g_.op_count(); i-- > 0;) place(static_cast<uint32_t>(i));
     // Outputs that no op makes are copied by a kernel of one load and one store.
     for (const ir::Output& o : g_.outputs())
-      if (g_.value(o.value).kind != ir::ValueKind::result && out_.stored_by[o.value] == no_cluster)
-        load_root(o.value);
+      if (g_.value(o.value).kind != ir::ValueKind::result) {
+        load_roots(o.value, 0);
+        output_count_[o.value] = 0;
+      }
     if (options_.fuse)
       for (ValueId v = 0; v < g_.value_count(); ++v)
         if (g_.value(v).kind == ir::ValueKind::input) merge_readers(v);
@@ -143,6 +148,51 @@ class Planner {
     return mask == c.rows() || (mask == c.all() && !c.has_dot);
   }
 
+  // --- what a kernel holds
+
+  static Cluster::Load sum(const Cluster::Load& a, const Cluster::Load& b) {
+    return {a.weight + b.weight, a.reads + b.reads, a.extra + b.extra, a.stores + b.stores, a.slots + b.slots, a.folds + b.folds};
+  }
+
+  bool within_limits(const Cluster& c, const Cluster::Load& more) const {
+    const Cluster::Load all = sum(c.load, more);
+    return all.weight <= options_.kernel_weight && all.reads + all.extra + all.stores <= max_views && all.slots <= max_slots &&
+           all.folds <= max_folds;
+  }
+
+  // Whether reading the value takes a view: literals and extents do not.
+  bool is_load(ValueId v) const {
+    const ir::Value& x = g_.value(v);
+    if (x.kind == ir::ValueKind::dim_input) return false;
+    return x.kind != ir::ValueKind::constant || g_.constant_data(v).size != ir::item_size(x.dtype);
+  }
+
+  uint32_t store_count(ValueId v) const { return std::min(output_count_[v], outputs_per_root) + 1; }
+
+  // What an op adds to a kernel that computes it under `times` maps, each operand being read.
+  Cluster::Load load_of(const ir::Op& op, size_t times) const {
+    const auto n = static_cast<uint32_t>(op.operands.size());
+    const auto rank = static_cast<uint32_t>(g_.value(op.results[0]).shape.size());
+    Cluster::Load l{.weight = weight(op)};
+    for (const ValueId v : op.operands) l.reads += is_load(v);
+    switch (op.code) {
+      case OpCode::op_iota: l.extra = 1; break;
+      case OpCode::op_pad:
+        l.extra = 1;
+        l.slots = 2 * rank;
+        break;
+      case OpCode::op_concat:
+        l.extra = n - 1;
+        l.slots = 2 * n;
+        break;
+      default: break;
+    }
+    const ir::OpClass cls = ir::op_info(op.code)->cls;
+    l.folds = cls == OpClass::reduce || cls == OpClass::contraction;
+    const auto k = static_cast<uint32_t>(times);
+    return {l.weight * k, l.reads * k, l.extra * k, 0, l.slots * k, l.folds * k};
+  }
+
   // --- merging kernels over the same space
 
   bool mergeable(uint32_t a, uint32_t b) {
@@ -150,8 +200,7 @@ class Planner {
     const Cluster& y = clusters_[b];
     if (x.has_dot || y.has_dot || x.axes.size() != y.axes.size()) return false;
     if (x.cols != y.cols && x.cols != 0 && y.cols != 0) return false;
-    if (x.weight + y.weight > options_.kernel_weight || x.reads + y.reads > max_reads) return false;
-    if (x.roots.size() + y.roots.size() > 16) return false;
+    if (!within_limits(x, y.load)) return false;
     for (size_t i = 0; i < x.axes.size(); ++i)
       if (!maps_.dims().known_equal(x.axes[i], y.axes[i])) return false;
     return !reaches(a, b) && !reaches(b, a);
@@ -162,8 +211,7 @@ class Planner {
     Cluster& x = clusters_[a];
     Cluster& y = clusters_[b];
     x.cols |= y.cols;
-    x.weight += y.weight;
-    x.reads += y.reads;
+    x.load = sum(x.load, y.load);
     x.roots.insert(x.roots.end(), y.roots.begin(), y.roots.end());
     x.after.insert(x.after.end(), y.after.begin(), y.after.end());
     y = {};
@@ -196,6 +244,7 @@ class Planner {
     const ValueId v = op.results[0];
     if (uses_[v].empty() && !is_output_[v] && !must_store_[v]) return;  // nothing needs it
     if (op.code == OpCode::op_reshape && place_reshape(index)) return;
+    if (output_count_[v] > outputs_per_root) load_roots(v, 1);
     reason_.clear();
     if (options_.fuse) {
       merge_readers(v);
@@ -216,7 +265,8 @@ class Planner {
     must_store_[from] = true;
     for (const Use& u : uses) alias_readers_[from].push_back(u.cluster);
     for (const uint32_t c : alias_readers_[v]) alias_readers_[from].push_back(c);
-    if (is_output_[v]) alias_readers_[from].push_back(load_root(v));
+    if (is_output_[v])
+      for (const uint32_t c : load_roots(v, 0)) alias_readers_[from].push_back(c);
     return true;
   }
 
@@ -240,7 +290,7 @@ class Planner {
         if (join_all(index, uses, users)) return true;
       return join_and_store(index, uses, users);
     }
-    if (!fits(op, uses, users[0])) return note(v, "the kernel that reads it is full or recomputes it too often");
+    if (!fits(op, uses, users[0], stored)) return note(v, "the kernel that reads it is full or recomputes it too often");
     if (stored) return join_and_store(index, uses, users);
     if (inlines(op)) return join_all(index, uses, users);
     return join_fold(index, uses, users[0]);
@@ -257,21 +307,22 @@ class Planner {
     return tensors <= 1;
   }
 
-  bool fits(const ir::Op& op, const std::vector<Use>& uses, uint32_t c) {
+  bool fits(const ir::Op& op, const std::vector<Use>& uses, uint32_t c, bool stored) {
     size_t maps_here = 0;
     for (const Use& u : uses) maps_here += u.cluster == c;
-    const uint32_t w = weight(op) * static_cast<uint32_t>(maps_here);
     if (maps_here > 1 && (weight(op) > cheap_weight || maps_here > max_maps)) return false;
-    const Cluster& k = clusters_[c];
-    if (k.weight != 0 && k.weight + w > options_.kernel_weight) return false;
-    return k.reads + maps_here * op.operands.size() <= max_reads;
+    Cluster::Load more = load_of(op, maps_here);
+    if (stored) more.stores = store_count(op.results[0]);
+    // An op of its own weight joins a kernel that does nothing else yet.
+    if (clusters_[c].load.weight == 0) more.weight = std::min(more.weight, options_.kernel_weight);
+    return within_limits(clusters_[c], more);
   }
 
   // Computes an inlinable op inside every kernel that uses it.
   bool join_all(uint32_t index, const std::vector<Use>& uses, const std::vector<uint32_t>& users) {
     const ir::Op& op = g_.op(index);
     for (const uint32_t c : users)
-      if (!fits(op, uses, c)) return note(op.results[0], "the kernels that read it are full");
+      if (!fits(op, uses, c, false)) return note(op.results[0], "the kernels that read it are full");
     std::vector<std::vector<MapId>> maps;
     for (const Use& u : uses) {
       if (const char* why = unfit(op, u)) return note(op.results[0], why);
@@ -279,7 +330,7 @@ class Planner {
       if (!m) return note(op.results[0], "its index under the kernel that reads it is not affine");
       maps.push_back(std::move(*m));
     }
-    for (size_t i = 0; i < uses.size(); ++i) compute(index, uses[i].cluster, maps[i]);
+    for (size_t i = 0; i < uses.size(); ++i) compute(index, uses[i].cluster, maps[i], true);
     return true;
   }
 
@@ -296,11 +347,14 @@ class Planner {
     return nullptr;
   }
 
-  void compute(uint32_t index, uint32_t c, const std::vector<MapId>& operands) {
+  // `read` tells whether the value counts as read by the kernel until now.
+  void compute(uint32_t index, uint32_t c, const std::vector<MapId>& operands, bool read) {
     const ir::Op& op = g_.op(index);
     Cluster& k = clusters_[c];
-    k.weight += weight(op);
-    if (k.reads > 0) --k.reads;
+    Cluster::Load more = load_of(op, 1);
+    more.reads = 0;  // counted below, where known ones are seen
+    k.load = sum(k.load, more);
+    k.load.reads -= read;
     for (size_t i = 0; i < operands.size(); ++i) {
       // A repeated use is dropped where it is cheap to see (live_uses() drops the rest): values used by every op of a
       // large graph must not make this quadratic.
@@ -309,7 +363,7 @@ class Planner {
       const bool known = std::any_of(recent, uses.end(), [&](const Use& u) { return find(u.cluster) == c && u.map == operands[i]; });
       if (known) continue;
       uses.push_back({c, operands[i]});
-      if (!g_.value(op.operands[i]).shape.empty()) ++k.reads;
+      k.load.reads += is_load(op.operands[i]);
     }
     auto& in = out_.computed_in[index];
     if (std::find(in.begin(), in.end(), c) == in.end()) in.push_back(c);
@@ -320,7 +374,7 @@ class Planner {
     const ir::Op& op = g_.op(index);
     const ValueId v = op.results[0];
     for (const Use& u : uses) {
-      if (!storable(clusters_[u.cluster], v, u.map) || !fits(op, uses, u.cluster)) continue;
+      if (!storable(clusters_[u.cluster], v, u.map) || !fits(op, uses, u.cluster, true)) continue;
       bool cycle = false;
       for (const uint32_t other : users) cycle = cycle || (other != u.cluster && reaches(other, u.cluster));
       for (const uint32_t other : alias_readers_of(v))
@@ -368,7 +422,7 @@ class Planner {
     }
     k.cols = cols;
     k.has_dot = dot;
-    compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, axes_in(cols)));
+    compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, axes_in(cols)), true);
     return true;
   }
 
@@ -420,19 +474,26 @@ class Planner {
     const auto operands = operand_maps(g_, maps_, op, id, axes_in(cols));
     if (!operands) bug("op ", ir::op_info(op.code)->name, " is not affine over its own result");
     const std::vector<uint32_t> users = clusters_of(live_uses(v));
-    compute(index, c, *operands);
+    compute(index, c, *operands, false);
     store(v, c, id, users);
   }
 
-  // A kernel that copies a value from memory to an output.
-  uint32_t load_root(ValueId v) {
+  // Kernels that copy a value from memory to those of its outputs that come from part `first` on.
+  std::vector<uint32_t> load_roots(ValueId v, uint32_t first) {
+    std::vector<uint32_t> out;
+    for (uint32_t part = first; part * outputs_per_root < output_count_[v]; ++part) out.push_back(load_root(v, part));
+    return out;
+  }
+
+  uint32_t load_root(ValueId v, uint32_t part) {
     Map map;
     for (uint32_t d = 0; d < g_.value(v).shape.size(); ++d) map.dims.push_back(maps_.axis(d));
     const uint32_t c = make_cluster(g_.value(v).shape);
     const MapId id = maps_.intern(std::move(map));
     uses_[v].push_back({c, id});
-    clusters_[c].reads = 1;
-    clusters_[c].roots.push_back({v, id});
+    clusters_[c].load.reads = 1;
+    clusters_[c].load.stores = outputs_per_root;
+    clusters_[c].roots.push_back({v, id, part});
     return c;
   }
 
@@ -444,6 +505,7 @@ class Planner {
   void store(ValueId v, uint32_t c, MapId map, const std::vector<uint32_t>& users) {
     Cluster& k = clusters_[c];
     k.roots.push_back({v, map});
+    k.load.stores += store_count(v);
     out_.stored_by[v] = c;
     const auto before = [&](uint32_t reader) {
       if (reader == c) return;
@@ -522,6 +584,7 @@ class Planner {
   Maps& maps_;
   const PlanOptions& options_;
   std::vector<std::vector<Use>> uses_;
+  std::vector<uint32_t> output_count_;  // per value: how many outputs it is
   std::vector<bool> is_output_;
   std::vector<bool> must_store_;  // some reshape shares its memory
   std::unordered_map<ValueId, std::vector<uint32_t>> alias_readers_;

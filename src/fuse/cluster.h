@@ -15,11 +15,19 @@ struct Cluster {
   std::vector<DimId> axes;
   uint32_t cols = 0;  // bit per axis
   bool has_dot = false;
-  uint32_t weight = 0;  // estimated primitives
-  uint32_t reads = 0;   // distinct (value, map) uses not computed inside: what will be loads
+  // What the kernel will hold, never counted too low: the kernel IR has limits.
+  struct Load {
+    uint32_t weight = 0;  // estimated primitives
+    uint32_t reads = 0;   // (value, map) uses not computed inside: what will be loads
+    uint32_t extra = 0;   // views without memory: iota, and the insides of pads and concats
+    uint32_t stores = 0;
+    uint32_t slots = 0;  // size slots for boxes
+    uint32_t folds = 0;
+  } load;
   struct Root {
     ir::ValueId value;
     MapId map;
+    uint32_t part = 0;  // which outputs of the value it stores, if it is so many outputs that one kernel cannot
   };
   std::vector<Root> roots;      // values stored by this kernel
   std::vector<uint32_t> after;  // clusters that read what this one stores
@@ -44,6 +52,8 @@ struct Clustering {
   std::vector<Edge> edges;  // producer and consumer are cluster numbers
 };
 inline constexpr uint32_t no_cluster = 0xffffffffu;
+// A value may be any number of outputs; one kernel stores this many of them, others copy the rest.
+inline constexpr uint32_t outputs_per_root = 8;
 
 Clustering cluster(const ir::Graph& graph, Maps& maps, const PlanOptions& options);
 

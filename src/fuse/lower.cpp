@@ -41,8 +41,10 @@ class Lowering {
     std::stable_sort(roots.begin(), roots.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
     for (const Cluster::Root& r : roots) {
       const NodeId node = lower(r.value, r.map);
-      for (const uint32_t o : places_.outputs_of[r.value]) store(r, node, {RefKind::output, o});
-      if (places_.buffer_of[r.value] != no_buffer) store(r, node, {RefKind::buffer, places_.buffer_of[r.value]});
+      const auto& outputs = places_.outputs_of[r.value];
+      for (size_t o = size_t{r.part} * outputs_per_root; o < std::min<size_t>(outputs.size(), (size_t{r.part} + 1) * outputs_per_root); ++o)
+        store(r, node, {RefKind::output, outputs[o]});
+      if (r.part == 0 && places_.buffer_of[r.value] != no_buffer) store(r, node, {RefKind::buffer, places_.buffer_of[r.value]});
     }
     step_.kernel = builder_.finish();
     std::sort(step_.ops.begin(), step_.ops.end());

@@ -8,6 +8,10 @@ namespace ingot::fuse {
 
 namespace {
 
+// Pads of pads: beyond this the inner one is stored. A pad along every dim must fit.
+constexpr size_t max_map_boxes = loop::max_boxes / 2;
+static_assert(max_map_boxes >= ir::max_rank);
+
 uint64_t hash(const Map& m) {
   uint64_t h = m.dims.size();
   const auto mix = [&h](uint64_t v) { h = hash64(&v, sizeof v, h); };
@@ -130,6 +134,7 @@ std::optional<MapId> Maps::window(MapId map, std::span<const DimId> low, std::sp
     out.boxes.push_back(box);
     out.dims[d] = add(index, dims_.mul(low[d], dims_.constant(-1)));
   }
+  if (out.boxes.size() > max_map_boxes) return std::nullopt;
   std::stable_sort(out.boxes.begin(), out.boxes.end(), [](const AxisBox& a, const AxisBox& b) { return a.axis < b.axis; });
   out.boxes.erase(std::unique(out.boxes.begin(), out.boxes.end()), out.boxes.end());
   return intern(std::move(out));

@@ -1,0 +1,261 @@
+// Every op of the table over every dtype it takes, in every layout, at sizes around the strips and tails of the kernels.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "check.h"
+#include "evaluate.h"
+#include "random_graph.h"
+
+using namespace ingot;
+using namespace ingot::oracle;
+using ir::Attr;
+using ir::DimId;
+using ir::DType;
+using ir::NamedAttr;
+using ir::OpClass;
+using ir::OpCode;
+using ir::ValueId;
+
+namespace {
+
+constexpr DType all_types[] = {DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
+                               DType::u16,     DType::u32, DType::u64, DType::f32, DType::f64};
+
+// Half of the elements are the values at which kernels go wrong; the step makes operands meet in all pairs.
+Array edge_array(uint64_t seed, DType type, std::vector<int64_t> shape) {
+  Array out = random_array(seed, type, std::move(shape));
+  std::vector<uint64_t> edges;
+  if (type == DType::f32) {
+    edges = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 0x00000001,
+             0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0x3effffff, 0x3f000000, 0x40200000, 0x4b000001, 0xcf000000, 0x4f800000,
+             0x42b17218, 0xc2cff1b5};
+  } else if (type == DType::f64) {
+    for (const double v : {0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, 1e308, 5e-324, -5e-324, 2.2250738585072014e-308, 4503599627370497.0,
+                           -9223372036854775808.0, 18446744073709551616.0, 4294967296.0, 709.78, -745.2})
+      edges.push_back(to_bits(v));
+    for (const uint64_t b : {0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u, 0xfff8000000000001u, 0x7ff0000000000001u})
+      edges.push_back(b);
+  } else if (type != DType::boolean) {
+    const uint64_t all = ~uint64_t{0} >> (64 - 8 * ir::item_size(type));
+    for (const uint64_t v : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{7}, all, all - 1, all / 2, all / 2 + 1, all / 2 + 2})
+      edges.push_back(v & all);
+  }
+  if (edges.empty()) return out;
+  size_t at = seed * 7;
+  for (size_t i = 0; i < out.bits.size(); ++i)
+    if (out.bits.size() < 8 || (i * 0x9e3779b97f4a7c15u >> 40) % 2 == 0) out.bits[i] = edges[(at += 1 + seed % 5 + i / edges.size()) % edges.size()];
+  return out;
+}
+
+NamedAttr ints(const char* name, std::vector<int64_t> v) { return {name, Attr::of_ints(std::move(v))}; }
+
+// A graph over x, y, z: T[M, N], c: bool[M, N], row: T[N], column: T[M, 1] and one: T[]. Every op's result is an output.
+class Battery {
+ public:
+  explicit Battery(DType type) : type_(type) {
+    m_ = net_.sym("M");
+    n_ = net_.sym("N");
+    x_ = net_.in("x", type, {m_, n_});
+    y_ = net_.in("y", type, {m_, n_});
+    z_ = net_.in("z", type, {m_, n_});
+    c_ = net_.in("c", DType::boolean, {m_, n_});
+    row_ = net_.in("row", type, {n_});
+    column_ = net_.in("column", type, {m_, net_.num(1)});
+    one_ = net_.in("one", type, {});
+  }
+
+  std::vector<Array> inputs(uint64_t seed, int64_t m, int64_t n) const {
+    return {edge_array(seed, type_, {m, n}), edge_array(seed + 1, type_, {m, n}), edge_array(seed + 2, type_, {m, n}),
+            random_array(seed + 3, DType::boolean, {m, n}), edge_array(seed + 4, type_, {n}), edge_array(seed + 5, type_, {m, 1}),
+            edge_array(seed + 6, type_, {})};
+  }
+
+  void elementwise() {
+    for (const ir::OpInfo& info : ir::op_table()) {
+      if (info.cls != OpClass::elementwise && info.cls != OpClass::function) continue;
+      if (!ir::in_set(info.types, type_)) continue;
+      switch (info.rule) {
+        case ir::Rule::unary:
+          add(info.code, {x_});
+          if (info.code == OpCode::op_gelu) add(info.code, {x_}, {{"approximate", Attr::of_string("tanh")}});
+          break;
+        case ir::Rule::select:
+          add(info.code, {c_, x_, y_});
+          add(info.code, {c_, row_, one_});
+          break;
+        case ir::Rule::cast:
+          for (const DType to : all_types) add(info.code, {x_}, {{"to", Attr::of_dtype(to)}});
+          break;
+        default: {
+          std::vector<ValueId> operands = {x_, y_, z_};
+          operands.resize(info.min_operands);
+          add(info.code, operands);
+          operands[1] = row_;
+          add(info.code, operands);
+          operands[0] = one_;
+          add(info.code, operands);
+          operands[1] = column_;
+          add(info.code, operands);
+        }
+      }
+    }
+  }
+
+  void movement() {
+    const auto cut = [&](std::vector<int64_t> starts, std::vector<int64_t> limits, std::vector<int64_t> steps) {
+      add(OpCode::op_slice, {x_}, {ints("starts", std::move(starts)), ints("limits", std::move(limits)), ints("steps", std::move(steps))});
+    };
+    cut({0, 1}, {2, 1000}, {1, 1});
+    cut({1, 0}, {3, 1000}, {2, 3});
+    cut({-1, -2}, {-1000, -1000}, {-1, -3});
+    cut({5, 900}, {0, 1}, {-2, -1});
+    cut({-2, -5}, {1000, -1}, {1, 2});
+    for (const std::vector<int64_t>& axes : {std::vector<int64_t>{0}, {1}, {0, 1}}) add(OpCode::op_reverse, {x_}, {ints("axes", axes)});
+    add(OpCode::op_transpose, {x_}, {ints("perm", {1, 0})});
+    add(OpCode::op_broadcast, {x_}, {{"shape", Attr::of_dims({net_.num(2), m_, n_})}});
+    add(OpCode::op_broadcast, {column_}, {{"shape", Attr::of_dims({m_, n_})}});
+    add(OpCode::op_pad, {x_, one_}, {ints("low", {1, 2}), ints("high", {0, 3})});
+    add(OpCode::op_pad, {row_, one_}, {ints("low", {-1}), ints("high", {2})});
+    add(OpCode::op_pad, {row_, one_}, {ints("low", {3}), ints("high", {-2})});
+    add(OpCode::op_concat, {x_, y_, x_}, {{"axis", Attr::of_int(0)}});
+    add(OpCode::op_concat, {x_, column_, y_}, {{"axis", Attr::of_int(1)}});
+    add(OpCode::op_reshape, {x_}, {ints("shape", {-1})});
+    add(OpCode::op_reshape, {x_}, {{"shape", Attr::of_dims({net_.num(1), n_, m_})}});
+    for (const int64_t axis : {0, 1})
+      add(OpCode::op_iota, {}, {{"shape", Attr::of_dims({m_, n_})}, {"axis", Attr::of_int(axis)}, {"dtype", Attr::of_dtype(type_)}});
+  }
+
+  void reductions() {
+    for (const ir::OpInfo& info : ir::op_table()) {
+      if (info.cls != OpClass::reduce || !ir::in_set(info.types, type_)) continue;
+      for (const std::vector<int64_t>& axes : {std::vector<int64_t>{0}, {1}, {0, 1}, {}})
+        for (const bool keep : {false, true})
+          add(info.code, {x_}, {ints("axes", axes), {"keepdims", Attr::of_bool(keep)}});
+      add(info.code, {one_});
+    }
+    if (type_ == DType::boolean) return;
+    const ValueId t = net_.op(OpCode::op_transpose, {y_}, {ints("perm", {1, 0})});
+    add(OpCode::op_matmul, {x_, t});
+    add(OpCode::op_matmul, {t, x_});
+    add(OpCode::op_matmul, {x_, row_});
+    add(OpCode::op_matmul, {row_, t});
+    add(OpCode::op_matmul, {row_, row_});
+    if (!ir::is_float(type_)) return;
+    for (const int64_t axis : {0, 1}) add(OpCode::op_softmax, {x_}, {{"axis", Attr::of_int(axis)}});
+    add(OpCode::op_layer_norm, {x_, row_, row_}, {{"axis", Attr::of_int(-1)}});
+    add(OpCode::op_layer_norm, {x_, y_}, {{"axis", Attr::of_int(0)}, {"epsilon", Attr::of_float(0.25)}});
+    add(OpCode::op_rms_norm, {x_, row_});
+  }
+
+  std::shared_ptr<const ir::Graph> done() { return net_.done(); }
+
+ private:
+  void add(OpCode code, std::vector<ValueId> operands, std::vector<NamedAttr> attrs = {}) {
+    net_.out(net_.op(code, std::move(operands), std::move(attrs)));
+  }
+
+  DType type_;
+  Net net_;
+  DimId m_, n_;
+  ValueId x_, y_, z_, c_, row_, column_, one_;
+};
+
+struct Size {
+  int64_t m, n;
+};
+
+// Compares all ways with the oracle. The machine's own ISA and the interpreter see every layout, the other ways one each.
+void compare(DType type, const std::shared_ptr<const ir::Graph>& graph, const Battery& battery, std::span<const Size> sizes) {
+  std::vector<std::shared_ptr<engine::Executable>> executables;
+  for (const Way& way : all_ways()) executables.push_back(compile(graph, way));
+  uint64_t seed = 100 * static_cast<uint64_t>(type);
+  for (const Size size : sizes) {
+    const std::vector<Array> plain = battery.inputs(++seed, size.m, size.n);
+    const std::vector<Array> want = evaluate(*graph, plain);
+    std::vector<Array> repeated;
+    for (const Array& a : plain) repeated.push_back(HostTensor(a, Layout::broadcast).read());
+    const std::vector<Array> want_repeated = evaluate(*graph, repeated);
+    for (size_t w = 0; w < executables.size(); ++w) {
+      for (size_t l = 0; l < std::size(all_layouts); ++l) {
+        if (w >= main_ways().size() && (l + w + seed) % std::size(all_layouts) != 0) continue;
+        const Layout in = all_layouts[l], out = all_layouts[(l + seed) % 5];
+        const bool same = in == Layout::broadcast;
+        const std::vector<Array> got = run(*executables[w], same ? repeated : plain, in, out, all_ways()[w].threads);
+        for (size_t i = 0; i < got.size(); ++i) {
+          const std::string text = difference((same ? want_repeated : want)[i], got[i]);
+          if (text.empty()) continue;
+          const ir::Op& op = graph->op(graph->value(graph->outputs()[i].value).source);
+          FAIL_CHECK(ir::name(type), " ", size.m, "x", size.n, ", ", all_ways()[w].name, ", in ", name(in), ", out ", name(out), ": ",
+                     ir::op_info(op.code)->name, " (output ", i, "): ", text);
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("elementwise and function ops of every dtype give the oracle's bits in every layout") {
+  for (const DType type : all_types) {
+    Battery b(type);
+    b.elementwise();
+    compare(type, b.done(), b, std::vector<Size>{{1, 1}, {3, 1}, {1, 17}, {17, 3}, {0, 3}, {1, 1027}});
+  }
+}
+
+TEST_CASE("movement ops of every dtype give the oracle's bits in every layout") {
+  for (const DType type : all_types) {
+    Battery b(type);
+    b.movement();
+    compare(type, b.done(), b, std::vector<Size>{{1, 1}, {3, 1}, {1, 17}, {17, 3}, {3, 0}, {3, 1027}, {1027, 2}});
+  }
+}
+
+TEST_CASE("reductions, products and composites of every dtype give the oracle's bits in every layout") {
+  for (const DType type : all_types) {
+    Battery b(type);
+    b.reductions();
+    std::vector<Size> sizes = {{1, 1}, {3, 1}, {1, 17}, {17, 3}, {3, 0}, {0, 3}, {3, 1027}, {300, 2}};
+    if (type != DType::f32 && type != DType::f64) sizes.pop_back();
+    compare(type, b.done(), b, sizes);
+  }
+}
+
+TEST_CASE("large tensors take several chunks on several threads and give the oracle's bits") {
+  for (const DType type : {DType::f32, DType::u8}) {
+    Net net;
+    const DimId m = net.sym("M"), n = net.sym("N");
+    const ValueId x = net.in("x", type, {m, n}), row = net.in("row", type, {n});
+    net.out(net.op(OpCode::op_add, {net.op(OpCode::op_mul, {x, row}), x}));
+    net.out(net.op(OpCode::op_transpose, {x}, {ints("perm", {1, 0})}));
+    net.out(net.op(OpCode::op_concat, {x, net.op(OpCode::op_reverse, {x}, {ints("axes", {1})})}, {{"axis", Attr::of_int(1)}}));
+    for (const std::vector<int64_t>& axes : {std::vector<int64_t>{0}, {1}, {0, 1}})
+      net.out(net.op(OpCode::op_reduce_sum, {net.op(OpCode::op_sub, {x, row})}, {ints("axes", axes)}));
+    if (type == DType::f32) net.out(net.op(OpCode::op_softmax, {x}));
+    const auto g = net.done();
+    for (const Size size : {Size{3, 70001}, Size{260, 513}, Size{70001, 3}}) {
+      const std::vector<Array> inputs = {random_array(1, type, {size.m, size.n}), random_array(2, type, {size.n})};
+      const std::string text = check(g, inputs, all_ways());
+      INFO(ir::name(type), " ", size.m, "x", size.n, ": ", text);
+      CHECK(text.empty());
+    }
+  }
+}
+
+TEST_CASE("every op of the table is in one of the tests here") {
+  std::set<OpCode> seen;
+  for (const DType type : {DType::boolean, DType::i32, DType::f32}) {
+    Battery b(type);
+    b.elementwise();
+    b.movement();
+    b.reductions();
+    const auto g = b.done();
+    for (uint32_t i = 0; i < g->op_count(); ++i) seen.insert(g->op(i).code);
+  }
+  for (const ir::OpInfo& info : ir::op_table()) {
+    INFO(info.name);
+    CHECK(seen.contains(info.code));
+  }
+}
