@@ -18,7 +18,7 @@
 
 enum { warm_calls = 21 };
 
-static float exposure = 1.6f, saturation = 1.25f, vignette_strength = 0.55f;
+static float exposure = 0.8f, saturation = 0.9f, vignette_strength = 0.6f;
 
 static double milliseconds(void) {
   struct timespec t;
@@ -65,9 +65,10 @@ static ingot_tensor tensor(void* data, int32_t ndim, int64_t* shape, uint8_t cod
 
 /* One run: `out` has the size of `in`. */
 static void map(ingot_executable* executable, const ppm* in, ppm* out) {
-  int64_t shape[] = {in->height, in->width, 3};
+  int64_t shape[] = {in->height, in->width, 3}, height = in->height, width = in->width;
   const ingot_tensor tensors[] = {tensor(in->rgb, 3, shape, 1, 8), tensor(&exposure, 0, NULL, 2, 32),
-                                  tensor(&saturation, 0, NULL, 2, 32), tensor(&vignette_strength, 0, NULL, 2, 32)};
+                                  tensor(&saturation, 0, NULL, 2, 32), tensor(&vignette_strength, 0, NULL, 2, 32),
+                                  tensor(&height, 0, NULL, 0, 64), tensor(&width, 0, NULL, 0, 64)};
   const ingot_tensor* inputs[tonemap_inputs];
   for (int i = 0; i < tonemap_inputs; ++i) inputs[i] = &tensors[i];
   const ingot_tensor result = tensor(out->rgb, 3, shape, 1, 8);

@@ -1,6 +1,8 @@
 // The command line: flags in, a verb called, an exit code out. Messages go to stderr, data to stdout.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -26,6 +28,17 @@ void engine_options(CLI::App* verb, EngineOptions& engine) {
       ->capture_default_str();
   verb->add_option("--threads", engine.threads, "threads to run on; 0: as many as the machine gives");
   verb->add_flag_callback("--no-fuse", [&engine] { engine.fuse = false; }, "a kernel for every op");
+}
+
+// Target names are checked here: most of what `compile` emits does not need the compiler, which would refuse them.
+void target_option(CLI::App* verb, EngineOptions& engine) {
+  const auto known = [](const std::string& name) -> std::string {
+    for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"})
+      if (name == level) return {};
+    const bool sm = name.size() > 3 && name.starts_with("sm_") && name.find_first_not_of("0123456789af", 3) == std::string::npos;
+    return sm ? "" : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN";
+  };
+  verb->add_option("--target", engine.target, "x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN; default: this machine")->check(known);
 }
 
 void cache_option(CLI::App* verb, EngineOptions& engine) {
@@ -56,7 +69,7 @@ int dispatch(int argc, char** argv) {
   CompileArgs compile;
   CLI::App* compile_app = app.add_subcommand("compile", "write what a graph becomes");
   graph_option(compile_app, compile.graph);
-  compile_app->add_option("--target", compile.engine.target, "x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN; default: this machine");
+  target_option(compile_app, compile.engine);
   compile_app->add_option("--emit", compile.emit, "kernel, llvm, asm, cuda, cubin or artifact")
       ->check(CLI::IsMember({"kernel", "llvm", "asm", "cuda", "cubin", "artifact"}))
       ->capture_default_str();
@@ -94,7 +107,7 @@ int dispatch(int argc, char** argv) {
     cache_option(sub, cache.engine);
     if (std::string_view(name) == "warm") {
       sub->add_option("GRAPH", cache.graphs, "graphs in the text form")->required();
-      sub->add_option("--target", cache.engine.target, "x86-64-v2, x86-64-v3, x86-64-v4; default: this machine");
+      target_option(sub, cache.engine);
     } else {
       sub->add_flag("--json", cache.json, "the report as JSON");
     }
@@ -127,7 +140,10 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace ingot::tool;
   try {
-    return dispatch(argc, argv);
+    const int code = dispatch(argc, argv);
+    // What was printed line by line may fail only now.
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    std::fprintf(stderr, "ingot: <stdout>: %s\n", std::strerror(errno));
   } catch (const ToolError& e) {
     std::fprintf(stderr, "ingot: %s\n", e.what());
     return e.exit;

@@ -33,7 +33,8 @@ std::vector<std::string> input_types(const std::string& source) {
   int depth = 0;
   for (; at < source.size(); ++at) {
     const char c = source[at];
-    if (in_type) out.back() += c;
+    const bool ends = !in_quotes && depth == 1 && (c == ',' || c == ')');
+    if (in_type && !ends) out.back() += c;
     if (in_quotes && c == '\\') {
       if (in_type) out.back() += source[at + 1];
       ++at;
