@@ -79,8 +79,7 @@ static ingot_value srgb_of_linear(ingot_graph* g, ingot_value x) {
 
 /* Narkowicz's fit of the ACES film curve: x (2.51 x + 0.03) / (x (2.43 x + 0.59) + 0.14), within [0, 1]. */
 static ingot_value filmic(ingot_graph* g, ingot_value x) {
-  const ingot_value above =
-      op2(g, INGOT_OP_MUL, x, op3(g, INGOT_OP_FMA, x, number(g, 2.51f), number(g, 0.03f)));
+  const ingot_value above = op2(g, INGOT_OP_MUL, x, op3(g, INGOT_OP_FMA, x, number(g, 2.51f), number(g, 0.03f)));
   const ingot_value slope = op3(g, INGOT_OP_FMA, x, number(g, 2.43f), number(g, 0.59f));
   const ingot_value below = op3(g, INGOT_OP_FMA, x, slope, number(g, 0.14f));
   return clamp(g, op2(g, INGOT_OP_DIV, above, below), 0.0f, 1.0f);
@@ -105,7 +104,8 @@ static ingot_value saturated(ingot_graph* g, ingot_value x, ingot_value saturati
   return op3(g, INGOT_OP_FMA, op2(g, INGOT_OP_SUB, x, luma), saturation, luma);
 }
 
-/* The pixels' positions along one axis, from -1 to 1: (2 i + 1) / size - 1. What only knows the size is computed once a call. */
+/* The pixels' positions along one axis, from -1 to 1: (2 i + 1) / size - 1. What only knows the size is computed once a
+ * call. */
 static ingot_value centred(ingot_graph* g, const ingot_dim* shape, int64_t axis, ingot_value size) {
   const ingot_attr attrs[] = {
       {.name = "shape", .name_length = INGOT_NUL, .kind = INGOT_ATTR_DIMS, .value = {.dims = shape}, .count = 3},
@@ -118,7 +118,8 @@ static ingot_value centred(ingot_graph* g, const ingot_dim* shape, int64_t axis,
 }
 
 /* 1 in the middle, 1 - strength in the corners. */
-static ingot_value vignette(ingot_graph* g, const size_ids* d, ingot_value height, ingot_value width, ingot_value strength) {
+static ingot_value vignette(ingot_graph* g, const size_ids* d, ingot_value height, ingot_value width,
+                            ingot_value strength) {
   const ingot_dim one = d->constant[1], column[] = {d->h, one, one}, row[] = {one, d->w, one};
   const ingot_value y = centred(g, column, 0, height), x = centred(g, row, 1, width);
   const ingot_value squared = op3(g, INGOT_OP_FMA, x, x, op2(g, INGOT_OP_MUL, y, y));

@@ -1,4 +1,5 @@
 """Kernels on disk: a second process compiles nothing and never loads the compiler."""
+
 import glob
 import json
 import os
@@ -24,12 +25,16 @@ class Cache(ToolTest):
 
     def test_the_second_process_loads_no_compiler(self):
         cold = self.stats(*RUN)
-        self.assertEqual((cold["compiles"], cold["misses"], cold["disk_hits"], cold["compiler_loaded"]), (1, 1, 0, 1))
+        self.assertEqual(
+            (cold["compiles"], cold["misses"], cold["disk_hits"], cold["compiler_loaded"]), (1, 1, 0, 1)
+        )
         self.assertEqual((cold["kernels"], cold["launches"], cold["backend_used"]), (1, 1, "cpu"))
         self.assertGreater(cold["compile_ms"], 0)
         self.assertEqual((cold["bytes_read"], cold["bytes_written"]), (256000, 256000))
         warm = self.stats(*RUN)
-        self.assertEqual((warm["compiles"], warm["misses"], warm["disk_hits"], warm["compiler_loaded"]), (0, 0, 1, 0))
+        self.assertEqual(
+            (warm["compiles"], warm["misses"], warm["disk_hits"], warm["compiler_loaded"]), (0, 0, 1, 0)
+        )
         self.assertEqual(warm["backend_used"], "cpu")
         # Another size is the same kernel.
         other = self.stats(SOFTMAX, "--random", "1", "--shape", "B=3", "--shape", "N=77", "--backend", "cpu")
@@ -40,7 +45,9 @@ class Cache(ToolTest):
         fifo = self.path("fifo")
         if not os.path.exists(fifo):
             os.mkfifo(fifo)
-        with subprocess.Popen([TOOL, "run", *RUN, "--output", f"0={fifo}", *flags], env=self.environment()) as process:
+        with subprocess.Popen(
+            [TOOL, "run", *RUN, "--output", f"0={fifo}", *flags], env=self.environment()
+        ) as process:
             with open(fifo, "rb") as pipe:
                 with open(f"/proc/{process.pid}/maps", encoding="utf-8") as file:
                     text = file.read()
@@ -81,7 +88,7 @@ class Cache(ToolTest):
         first = self.ok("run", *RUN)
         for change in ["flip", "cut"]:
             with self.subTest(change):
-                path, = self.files()
+                (path,) = self.files()
                 with open(path, "rb") as file:
                     data = bytearray(file.read())
                 data[len(data) // 2] ^= 1
@@ -93,7 +100,10 @@ class Cache(ToolTest):
                 self.assertEqual(json.loads(self.ok("cache", "verify", "--json"))["good"], 1)
 
     def test_racing_processes_agree(self):
-        started = [subprocess.Popen([TOOL, "run", *RUN], env=self.environment(), stdout=subprocess.PIPE) for _ in range(6)]
+        started = [
+            subprocess.Popen([TOOL, "run", *RUN], env=self.environment(), stdout=subprocess.PIPE)
+            for _ in range(6)
+        ]
         outs = [p.communicate(timeout=120)[0] for p in started]
         self.assertEqual({p.returncode for p in started}, {0})
         self.assertEqual(len(set(outs)), 1)

@@ -1,4 +1,5 @@
 """Exit codes and messages: what is wrong, where, and what was expected. Nothing here may crash."""
+
 import os
 import signal
 import subprocess
@@ -13,10 +14,23 @@ COPY = "graph @g(%x: f32[N]) -> (f32[N]) {\n  return %x\n}\n"
 
 class Usage(ToolTest):
     def test_no_verb_an_unknown_verb_and_unknown_flags(self):
-        for args in [[], ["fly"], ["run"], ["run", "g", "--nope"], ["bench"], ["cache"], ["cache", "burn"],
-                     ["compile", "g", "--emit", "gold"], ["run", "g", "--threads", "many"], ["ops", "extra"],
-                     ["run", "g", "--random", "1.5"], ["bench", "g", "--samples", "0"], ["cache", "warm"],
-                     ["compile", "g", "--kernel", "-1"], ["run", "g", "--input"]]:
+        for args in [
+            [],
+            ["fly"],
+            ["run"],
+            ["run", "g", "--nope"],
+            ["bench"],
+            ["cache"],
+            ["cache", "burn"],
+            ["compile", "g", "--emit", "gold"],
+            ["run", "g", "--threads", "many"],
+            ["ops", "extra"],
+            ["run", "g", "--random", "1.5"],
+            ["bench", "g", "--samples", "0"],
+            ["cache", "warm"],
+            ["compile", "g", "--kernel", "-1"],
+            ["run", "g", "--input"],
+        ]:
             with self.subTest(args):
                 code, out, err = self.call(*args)
                 self.assertEqual((code, out), (USAGE, b""), err)
@@ -30,16 +44,23 @@ class Usage(ToolTest):
     def test_flags_that_do_not_fit_the_graph(self):
         graph = self.graph(COPY)
         for message, flags in [
-                ("it has x", ["--input", "z=1"]), ("it has x", ["--input", "1=1"]), ("expected NAME=", ["--input", "x"]),
-                ("expected NAME=", ["--input", "=a"]), ("expected NAME=N", ["--shape", "N"]), ("expected NAME=N", ["--shape", "N=-1"]),
-                ("expected NAME=N", ["--shape", "N=1x"]), ("no input has the extent M", ["--random", "1", "--shape", "M=3"]),
-                ("--shape N=N", ["--random", "1"]), ("--input x=FILE.npy or --random", []),
-                ("no output y", ["--random", "1", "--shape", "N=1", "--output", "y=a.npy"]),
-                ("expected NAME=FILE", ["--random", "1", "--shape", "N=1", "--output", "a.npy"]),
-                ("named twice", ["--random", "1", "--shape", "N=1", "--output", "0=a.npy", "--output", "0=b.npy"]),
-                ("given as 1 and as 2", ["--random", "1", "--shape", "N=1", "--shape", "N=2"]),
-                ("LOW:HIGH", ["--random", "1", "--shape", "N=1", "--range", "x=3"]),
-                ("LOW:HIGH", ["--random", "1", "--shape", "N=1", "--range", "x=3:1"])]:
+            ("it has x", ["--input", "z=1"]),
+            ("it has x", ["--input", "1=1"]),
+            ("expected NAME=", ["--input", "x"]),
+            ("expected NAME=", ["--input", "=a"]),
+            ("expected NAME=N", ["--shape", "N"]),
+            ("expected NAME=N", ["--shape", "N=-1"]),
+            ("expected NAME=N", ["--shape", "N=1x"]),
+            ("no input has the extent M", ["--random", "1", "--shape", "M=3"]),
+            ("--shape N=N", ["--random", "1"]),
+            ("--input x=FILE.npy or --random", []),
+            ("no output y", ["--random", "1", "--shape", "N=1", "--output", "y=a.npy"]),
+            ("expected NAME=FILE", ["--random", "1", "--shape", "N=1", "--output", "a.npy"]),
+            ("named twice", ["--random", "1", "--shape", "N=1", "--output", "0=a.npy", "--output", "0=b.npy"]),
+            ("given as 1 and as 2", ["--random", "1", "--shape", "N=1", "--shape", "N=2"]),
+            ("LOW:HIGH", ["--random", "1", "--shape", "N=1", "--range", "x=3"]),
+            ("LOW:HIGH", ["--random", "1", "--shape", "N=1", "--range", "x=3:1"]),
+        ]:
             with self.subTest(flags):
                 self.fails(USAGE, message, "run", graph, *flags)
 
@@ -57,12 +78,24 @@ class GraphText(ToolTest):
     def test_positions(self):
         self.at("1:1", "expected 'ingot 1.0'", "")
         self.at("1:1", "expected 'ingot 1.0'", "graph @g() -> () {}")
-        self.at("3:8", "unknown op 'foo'", "ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) {\n  %0 = foo %x\n  return %0\n}\n")
-        self.at("3:13", "named 'y'", "ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) {\n  %0 = neg %y\n  return %0\n}\n")
+        self.at(
+            "3:8",
+            "unknown op 'foo'",
+            "ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) {\n  %0 = foo %x\n  return %0\n}\n",
+        )
+        self.at(
+            "3:13",
+            "named 'y'",
+            "ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) {\n  %0 = neg %y\n  return %0\n}\n",
+        )
         self.at("2:14", "", "ingot 1.0\ngraph @g(%x: f33[N]) -> (f32[N]) {\n  return %x\n}\n")
 
     def test_columns_count_characters_not_bytes(self):
-        self.at("3:15", "named 'y'", "ingot 1.0\ngraph @g(%\"\u00e9\u00e9\": f32[N]) -> (f32[N]) {\n  %\"\u00e9\" = neg %y\n  return %y\n}\n")
+        self.at(
+            "3:15",
+            "named 'y'",
+            "ingot 1.0\ngraph @g(%\"\u00e9\u00e9\": f32[N]) -> (f32[N]) {\n  %\"\u00e9\" = neg %y\n  return %y\n}\n",
+        )
 
     def test_a_type_error_names_op_and_operand(self):
         text = "ingot 1.0\ngraph @g(%x: f32[N], %y: i32[N]) -> (f32[N]) {\n  %0 = add %x, %y\n  return %0\n}\n"
@@ -78,8 +111,18 @@ class GraphText(ToolTest):
         self.assertTrue(err.startswith("ingot: <stdin>:1:"), err)
 
     def test_deep_and_long_texts_end_in_a_status(self):
-        deep = "ingot 1.0\ngraph @g(%x: f32[" + "(" * 10000 + "N" + ")" * 10000 + "]) -> (f32[N]) {\n  return %x\n}\n"
-        long_line = "ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) {\n  %0 = " + "a" * 10_000_000 + " %x\n  return %0\n}\n"
+        deep = (
+            "ingot 1.0\ngraph @g(%x: f32["
+            + "(" * 10000
+            + "N"
+            + ")" * 10000
+            + "]) -> (f32[N]) {\n  return %x\n}\n"
+        )
+        long_line = (
+            "ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) {\n  %0 = "
+            + "a" * 10_000_000
+            + " %x\n  return %0\n}\n"
+        )
         for text in [deep, long_line]:
             code, out, err = self.call("run", self.write("big.ingot", text), "--random", "1", "--shape", "N=1")
             self.assertEqual((code, out), (BAD_INPUT, b""))
@@ -99,15 +142,22 @@ class Files(ToolTest):
         if os.path.exists("/dev/full"):
             self.fails(FAILED, "No space", *flags, "--output", "0=/dev/full")
             with open("/dev/full", "wb") as full:
-                done = subprocess.run([TOOL, *flags], stdout=full, stderr=subprocess.PIPE, env=self.environment(), check=False)
+                done = subprocess.run(
+                    [TOOL, *flags], stdout=full, stderr=subprocess.PIPE, env=self.environment(), check=False
+                )
             self.assertEqual(done.returncode, FAILED)
 
     def test_a_closed_pipe_is_no_crash(self):
         read, write = os.pipe()
         os.close(read)
         with os.fdopen(write, "wb") as pipe:
-            done = subprocess.run([TOOL, "ops", "--json"], stdout=pipe, stderr=subprocess.PIPE, env=self.environment(),
-                                  check=False)
+            done = subprocess.run(
+                [TOOL, "ops", "--json"],
+                stdout=pipe,
+                stderr=subprocess.PIPE,
+                env=self.environment(),
+                check=False,
+            )
         self.assertIn(done.returncode, (FAILED, -signal.SIGPIPE))
 
     def test_a_cache_directory_that_cannot_be_one(self):
@@ -132,16 +182,22 @@ class Sizes(ToolTest):
         self.fails(USAGE, "expected NAME=N", "run", graph, "--random", "1", "--shape", f"N={2**63}")
 
     def test_sizes_that_the_facts_of_the_graph_forbid(self):
-        graph = self.graph("graph @g(%x: f32[N], %y: f32[M]) -> (f32[N]) where N % 8 == 0, M <= 5 {\n  return %x\n}\n")
+        graph = self.graph(
+            "graph @g(%x: f32[N], %y: f32[M]) -> (f32[N]) where N % 8 == 0, M <= 5 {\n  return %x\n}\n"
+        )
         self.ok("run", graph, "--random", "1", "--shape", "N=16", "--shape", "M=5")
         for n, m in [(7, 5), (16, 6)]:
             code, _, err = self.call("run", graph, "--random", "1", "--shape", f"N={n}", "--shape", f"M={m}")
             self.assertEqual(code, BAD_INPUT, err)
 
     def test_arrays_that_contradict_each_other(self):
-        graph = self.graph("graph @g(%x: f32[N], %y: f32[N]) -> (f32[N]) {\n  %0 = add %x, %y\n  return %0\n}\n")
+        graph = self.graph(
+            "graph @g(%x: f32[N], %y: f32[N]) -> (f32[N]) {\n  %0 = add %x, %y\n  return %0\n}\n"
+        )
         x, y = self.save("x.npy", np.zeros(3, np.float32)), self.save("y.npy", np.zeros(4, np.float32))
-        self.fails(BAD_INPUT, "N = 4, but elsewhere N = 3", "run", graph, "--input", f"x={x}", "--input", f"y={y}")
+        self.fails(
+            BAD_INPUT, "N = 4, but elsewhere N = 3", "run", graph, "--input", f"x={x}", "--input", f"y={y}"
+        )
 
 
 class Targets(ToolTest):

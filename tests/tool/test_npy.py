@@ -1,19 +1,38 @@
 """Arrays in and out of the tool, with NumPy as the other side."""
+
 import numpy as np
 
 import tool
 from tool import BAD_INPUT, UNSUPPORTED, ToolTest, npy_bytes
 
 COPY = "graph @copy(%x: {0}[A, B]) -> (y: {0}[A, B]) {{\n  return %x\n}}\n"
-DTYPES = {"bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8,
-          "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "f32": np.float32, "f64": np.float64}
+DTYPES = {
+    "bool": np.bool_,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "u8": np.uint8,
+    "u16": np.uint16,
+    "u32": np.uint32,
+    "u64": np.uint64,
+    "f32": np.float32,
+    "f64": np.float64,
+}
 
 
 class Npy(ToolTest):
     def copy(self, name, data):
         """What comes out of a graph that only copies."""
         out = self.path("y.npy")
-        self.ok("run", self.graph(COPY.format(name)), "--input", f"x={self.write('x.npy', data)}", "--output", f"y={out}")
+        self.ok(
+            "run",
+            self.graph(COPY.format(name)),
+            "--input",
+            f"x={self.write('x.npy', data)}",
+            "--output",
+            f"y={out}",
+        )
         return np.load(out)
 
     def test_every_dtype_comes_out_as_it_went_in(self):
@@ -45,13 +64,17 @@ class Npy(ToolTest):
         for shape in [(0, 4), (3, 0), (0, 0)]:
             with self.subTest(shape):
                 self.assertEqual(self.copy("f64", npy_bytes(np.zeros(shape))).shape, shape)
-        graph = self.graph("graph @g(%x: f64[]) -> (f64[]) {\n  %0 = add %x, 1.0\n  return %0\n}\n", "scalar.ingot")
-        y, = self.run_graph(graph, {"x": np.float64(2.5)})
+        graph = self.graph(
+            "graph @g(%x: f64[]) -> (f64[]) {\n  %0 = add %x, 1.0\n  return %0\n}\n", "scalar.ingot"
+        )
+        (y,) = self.run_graph(graph, {"x": np.float64(2.5)})
         self.assertEqual((y.shape, float(y)), ((), 3.5))
 
     def test_data_begins_at_a_multiple_of_64(self):
         graph = self.graph("graph @g(%x: f32[N]) -> (f32[N]) {\n  return %x\n}\n")
-        data = self.ok("run", graph, "--input", f"x={self.save('x.npy', np.zeros(3, np.float32))}", "--output", "0=-")
+        data = self.ok(
+            "run", graph, "--input", f"x={self.save('x.npy', np.zeros(3, np.float32))}", "--output", "0=-"
+        )
         self.assertEqual((len(data) - 12) % 64, 0)
 
     def test_stdin_and_stdout_carry_arrays(self):
@@ -62,7 +85,9 @@ class Npy(ToolTest):
         np.testing.assert_array_equal(np.load(self.path("y.npy")), -x)
 
     def reject(self, code, message, data, dtype="f32"):
-        self.fails(code, message, "run", self.graph(COPY.format(dtype)), "--input", f"x={self.write('bad.npy', data)}")
+        self.fails(
+            code, message, "run", self.graph(COPY.format(dtype)), "--input", f"x={self.write('bad.npy', data)}"
+        )
 
     def test_truncated_files_say_so(self):
         good = npy_bytes(np.zeros((4, 4), np.float32))
@@ -76,8 +101,13 @@ class Npy(ToolTest):
         self.reject(BAD_INPUT, "does not begin with", b"")
         self.reject(BAD_INPUT, "does not begin with", b"PK\x03\x04")
         good = npy_bytes(np.zeros((4, 4), np.float32))
-        for old, new in [(b"'descr'", b"'desks'"), (b"{", b"["), (b"False", b"Fals "), (b"(4, 4)", b"(4,-4)"),
-                         (b"'shape'", b"'descr'")]:
+        for old, new in [
+            (b"'descr'", b"'desks'"),
+            (b"{", b"["),
+            (b"False", b"Fals "),
+            (b"(4, 4)", b"(4,-4)"),
+            (b"'shape'", b"'descr'"),
+        ]:
             with self.subTest(new):
                 self.reject(BAD_INPUT, "no .npy file", good.replace(old, new, 1))
 

@@ -1,4 +1,5 @@
 """The photograph example against the same tone mapping in NumPy."""
+
 import os
 import subprocess
 
@@ -17,7 +18,7 @@ def read_ppm(path):
     magic, width, height, top = data[:20].split()[:4]
     assert (magic, top) == (b"P6", b"255")
     width, height = int(width), int(height)
-    return np.frombuffer(data[-width * height * 3:], np.uint8).reshape(height, width, 3)
+    return np.frombuffer(data[-width * height * 3 :], np.uint8).reshape(height, width, 3)
 
 
 def tone_mapped(rgb, exposure=0.8, saturation=0.9, vignette=0.6):
@@ -39,7 +40,9 @@ def tone_mapped(rgb, exposure=0.8, saturation=0.9, vignette=0.6):
 class Photo(ToolTest):
     def photo(self, *names):
         paths = [os.path.join(PHOTOS, n) for n in names]
-        return subprocess.run([PHOTO, self.folder, *paths], env=self.environment(), capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [PHOTO, self.folder, *paths], env=self.environment(), capture_output=True, text=True, check=False
+        )
 
     def test_pictures_are_those_of_numpy_within_a_grey_level(self):
         done = self.photo("coffee.ppm", "chelsea.ppm")
@@ -53,13 +56,27 @@ class Photo(ToolTest):
                 self.assertLess((error > 0).mean(), 0.001)
                 # A real photograph comes out as one: not flat, and with the corners darker.
                 self.assertGreater(after.std(), 20)
-        for part in ["kernels", "launches", "bytes moved", "first call", "warm disk cache", "equal bit for bit"]:
+        for part in [
+            "kernels",
+            "launches",
+            "bytes moved",
+            "first call",
+            "warm disk cache",
+            "equal bit for bit",
+        ]:
             self.assertIn(part, done.stdout)
 
     def test_bad_pictures_are_refused(self):
         bad = self.write("bad.ppm", b"P6\n100 100\n255\nshort")
-        for path in [bad, self.path("none.ppm"), self.write("p5.ppm", b"P5\n1 1\n255\n0"), self.write("e.ppm", b"P6\n0 1\n255\n")]:
-            done = subprocess.run([PHOTO, self.folder, path, path], env=self.environment(), capture_output=True, check=False)
+        for path in [
+            bad,
+            self.path("none.ppm"),
+            self.write("p5.ppm", b"P5\n1 1\n255\n0"),
+            self.write("e.ppm", b"P6\n0 1\n255\n"),
+        ]:
+            done = subprocess.run(
+                [PHOTO, self.folder, path, path], env=self.environment(), capture_output=True, check=False
+            )
             self.assertEqual(done.returncode, 1)
         self.assertEqual(self.photo("coffee.ppm").returncode, 2)
 

@@ -1,4 +1,5 @@
 """ingot run: the example graphs against NumPy in double precision, inputs by name, position, number and seed."""
+
 import math
 import os
 
@@ -32,7 +33,9 @@ class Examples(ToolTest):
             np.testing.assert_allclose(got, want, rtol=rtol, atol=atol)
         fused = self.ok("run", graph, *self.flags(inputs))
         self.assertEqual(fused, self.ok("run", graph, *self.flags(inputs), "--no-fuse"))
-        self.assertEqual(fused, self.ok("run", graph, *self.flags(inputs), "--backend", "interp", "--threads", "1"))
+        self.assertEqual(
+            fused, self.ok("run", graph, *self.flags(inputs), "--backend", "interp", "--threads", "1")
+        )
 
     def flags(self, inputs):
         return [f for key in inputs for f in ("--input", f"{key}={self.path(f'in_{key}.npy')}")]
@@ -89,10 +92,14 @@ class Examples(ToolTest):
 
 
 class Inputs(ToolTest):
-    TWO = "graph @g(%a: f32[N], %b: f32[N]) -> (d: f32[N], f32[]) {\n  %0 = sub %a, %b\n" \
-          "  %1 = reduce_sum %0\n  return %0, %1\n}\n"
-    DIM = "graph @g(%x: f32[2*N], %n: dim N) -> (f32[2*N]) {\n  %0 = cast %n {to = \"f32\"}\n  %1 = mul %x, %0\n" \
-          "  return %1\n}\n"
+    TWO = (
+        "graph @g(%a: f32[N], %b: f32[N]) -> (d: f32[N], f32[]) {\n  %0 = sub %a, %b\n"
+        "  %1 = reduce_sum %0\n  return %0, %1\n}\n"
+    )
+    DIM = (
+        "graph @g(%x: f32[2*N], %n: dim N) -> (f32[2*N]) {\n  %0 = cast %n {to = \"f32\"}\n  %1 = mul %x, %0\n"
+        "  return %1\n}\n"
+    )
 
     def test_by_name_and_by_position(self):
         a, b = np.float32([5, 7]), np.float32([1, 2])
@@ -102,8 +109,16 @@ class Inputs(ToolTest):
         for keys in [("a", "b"), ("0", "1"), ("a", "1")]:
             for target in ["d", "0"]:
                 with self.subTest(keys=keys, target=target):
-                    self.ok("run", graph, "--input", f"{keys[0]}={files[0]}", "--input", f"{keys[1]}={files[1]}",
-                            "--output", f"{target}={out}")
+                    self.ok(
+                        "run",
+                        graph,
+                        "--input",
+                        f"{keys[0]}={files[0]}",
+                        "--input",
+                        f"{keys[1]}={files[1]}",
+                        "--output",
+                        f"{target}={out}",
+                    )
                     np.testing.assert_array_equal(np.load(out), [4, 5])
 
     def test_numbers_feed_scalars_and_dim_inputs(self):
@@ -113,14 +128,22 @@ class Inputs(ToolTest):
         self.ok("run", graph, "--input", f"x={x}", "--input", "n=3", "--output", f"0={out}")
         np.testing.assert_array_equal(np.load(out), [3, 6, 9, 12, 15, 18])
         self.fails(BAD_INPUT, "", "run", graph, "--input", f"x={x}", "--input", "n=4")
-        self.fails(BAD_INPUT, "2.5 is not a value of dtype i64", "run", graph, "--input", f"x={x}", "--input", "n=2.5")
+        self.fails(
+            BAD_INPUT, "2.5 is not a value of dtype i64", "run", graph, "--input", f"x={x}", "--input", "n=2.5"
+        )
         self.fails(BAD_INPUT, "expected f32[2*N]", "run", graph, "--input", "x=1", "--input", "n=4")
         # --random takes the dim's value from --shape.
         self.assertIn(b"f32[10]", self.ok("run", graph, "--random", "1", "--shape", "N=5"))
 
     def test_every_scalar_dtype_takes_its_numbers(self):
-        for dtype, text, want in [("f32", "-1.5e3", -1500), ("f64", "inf", np.inf), ("i32", "-7", -7), ("u8", "255", 255),
-                                  ("bool", "true", True), ("i64", "9007199254740993", 9007199254740993)]:
+        for dtype, text, want in [
+            ("f32", "-1.5e3", -1500),
+            ("f64", "inf", np.inf),
+            ("i32", "-7", -7),
+            ("u8", "255", 255),
+            ("bool", "true", True),
+            ("i64", "9007199254740993", 9007199254740993),
+        ]:
             with self.subTest(dtype):
                 graph = self.graph(f"graph @g(%x: {dtype}[]) -> ({dtype}[]) {{\n  return %x\n}}\n")
                 self.ok("run", graph, "--input", f"x={text}", "--output", f"0={self.path('y.npy')}")
@@ -130,8 +153,10 @@ class Inputs(ToolTest):
             self.fails(BAD_INPUT, "is not a value of dtype u8", "run", graph, "--input", f"x={text}")
 
     def test_random_fills_as_documented(self):
-        graph = self.graph("graph @g(%a: f32[N], %b: i32[N], %c: u8[N], %d: bool[N]) -> "
-                           "(f32[N], i32[N], u8[N], bool[N]) {\n  return %a, %b, %c, %d\n}\n")
+        graph = self.graph(
+            "graph @g(%a: f32[N], %b: i32[N], %c: u8[N], %d: bool[N]) -> "
+            "(f32[N], i32[N], u8[N], bool[N]) {\n  return %a, %b, %c, %d\n}\n"
+        )
         outputs = [f for i in range(4) for f in ("--output", f"{i}={self.path(f'{i}.npy')}")]
         self.ok("run", graph, "--random", "42", "--shape", "N=50", "--range", "a=3:5", *outputs)
         units = [splitmix_units(42, i, 50) for i in range(4)]
@@ -144,19 +169,41 @@ class Inputs(ToolTest):
         graph = self.graph(self.TWO)
         a = self.save("a.npy", np.zeros(6, np.float32))
         self.assertIn(b"d: f32[6]", self.ok("run", graph, "--input", f"a={a}", "--random", "1"))
-        self.fails(BAD_INPUT, "N = 6, but elsewhere N = 7", "run", graph, "--input", f"a={a}", "--random", "1", "--shape", "N=7")
+        self.fails(
+            BAD_INPUT,
+            "N = 6, but elsewhere N = 7",
+            "run",
+            graph,
+            "--input",
+            f"a={a}",
+            "--random",
+            "1",
+            "--shape",
+            "N=7",
+        )
 
     def test_sizes_that_are_expressions(self):
-        graph = self.graph("graph @g(%x: f32[A, B], %y: f32[A*B+1, min(A, B)]) -> (f32[A, B], f32[A*B+1, min(A, B)]) "
-                           "{\n  return %x, %y\n}\n")
+        graph = self.graph(
+            "graph @g(%x: f32[A, B], %y: f32[A*B+1, min(A, B)]) -> (f32[A, B], f32[A*B+1, min(A, B)]) "
+            "{\n  return %x, %y\n}\n"
+        )
         self.assertIn(b"f32[13, 3]", self.ok("run", graph, "--random", "1", "--shape", "A=3", "--shape", "B=4"))
 
     def test_quoted_names(self):
-        graph = self.graph('graph @g(%"the x, (of) it": f32["rows: n"], %k: dim "rows: n") -> ("an y": f32["rows: n"]) '
-                           '{\n  return %"the x, (of) it"\n}\n')
+        graph = self.graph(
+            'graph @g(%"the x, (of) it": f32["rows: n"], %k: dim "rows: n") -> ("an y": f32["rows: n"]) '
+            '{\n  return %"the x, (of) it"\n}\n'
+        )
         out = self.ok("run", graph, "--random", "1", "--shape", "rows: n=3")
         self.assertIn(b"an y: f32[3]", out)
-        self.ok("run", graph, "--input", f"the x, (of) it={self.save('x.npy', np.zeros(2, np.float32))}", "--input", "k=2")
+        self.ok(
+            "run",
+            graph,
+            "--input",
+            f"the x, (of) it={self.save('x.npy', np.zeros(2, np.float32))}",
+            "--input",
+            "k=2",
+        )
 
     def test_summary_tells_statistics_nan_and_bits(self):
         graph = self.graph("graph @g(%x: f32[N]) -> (y: f32[N]) {\n  return %x\n}\n")
@@ -165,7 +212,9 @@ class Inputs(ToolTest):
         h = 0xCBF29CE484222325
         for byte in x.tobytes():
             h = ((h ^ byte) * 0x100000001B3) & M64
-        self.assertEqual(line, f"y: f32[5] min -2.5 max 4 mean 0.625 nan 1 [1, nan, -2.5, 4, ...] fnv1a64 {h:016x}\n")
+        self.assertEqual(
+            line, f"y: f32[5] min -2.5 max 4 mean 0.625 nan 1 [1, nan, -2.5, 4, ...] fnv1a64 {h:016x}\n"
+        )
 
     def test_an_index_names_a_result_that_has_no_name(self):
         graph = self.graph(self.TWO)
@@ -182,8 +231,20 @@ class Inputs(ToolTest):
 
     def test_a_backend_that_launches_nothing_is_unsupported(self):
         graph = os.path.join(EXAMPLES, "graphs", "softmax.ingot")
-        self.fails(UNSUPPORTED, "backend cuda", "run", graph, "--random", "1", "--shape", "B=1", "--shape", "N=1",
-                   "--backend", "cuda")
+        self.fails(
+            UNSUPPORTED,
+            "backend cuda",
+            "run",
+            graph,
+            "--random",
+            "1",
+            "--shape",
+            "B=1",
+            "--shape",
+            "N=1",
+            "--backend",
+            "cuda",
+        )
         self.fails(USAGE, "--backend", "run", graph, "--backend", "tpu")
 
 

@@ -1,4 +1,5 @@
 """compile, explain, bench, ops, doctor."""
+
 import html.parser
 import json
 import os
@@ -30,7 +31,12 @@ class Compile(ToolTest):
     def test_code_for_every_target(self):
         if not HAS_COMPILER:
             self.skipTest("no compiler module")
-        for target, token in [("x86-64-v2", b"%xmm"), ("x86-64-v3", b"%ymm"), ("x86-64-v4", b"mm"), ("aarch64", b"fmla")]:
+        for target, token in [
+            ("x86-64-v2", b"%xmm"),
+            ("x86-64-v3", b"%ymm"),
+            ("x86-64-v4", b"mm"),
+            ("aarch64", b"fmla"),
+        ]:
             with self.subTest(target):
                 self.assertIn(token, self.ok("compile", SOFTMAX, "--target", target, "--emit", "asm"))
                 self.assertIn(b"define", self.ok("compile", SOFTMAX, "--target", target, "--emit", "llvm"))
@@ -70,10 +76,12 @@ class Explain(ToolTest):
 
     def test_bytes_are_those_that_a_run_counts(self):
         sizes = ["--shape", "B=64", "--shape", "N=1000"]
+
         def kib(*flags):
             s = self.stats(SOFTMAX, "--random", "1", *sizes, *flags)
             value = (s["bytes_read"] + s["bytes_written"]) / 1024
             return f"{value:.0f} KiB" if value < 1024 else f"{value / 1024:.1f} MiB"
+
         text = self.page(SOFTMAX, *sizes)
         self.assertIn(f">{kib()}</span>", text)
         self.assertIn(f">{kib('--no-fuse')}</span>", text)
@@ -84,7 +92,9 @@ class Explain(ToolTest):
         self.fails(tool.USAGE, "no input has the extent Q", "explain", SOFTMAX, "--shape", "Q=1")
 
     def test_names_from_the_graph_are_escaped(self):
-        graph = self.graph('graph @"<script>&"(%"<b>": f32[N]) -> ("<i>": f32[N]) {\n  %0 = neg %"<b>"\n  return %0\n}\n')
+        graph = self.graph(
+            'graph @"<script>&"(%"<b>": f32[N]) -> ("<i>": f32[N]) {\n  %0 = neg %"<b>"\n  return %0\n}\n'
+        )
         text = self.page(graph, "--shape", "N=4")
         self.assertNotIn("<script>", text)
         self.assertNotIn("<b>&", text)
@@ -93,10 +103,22 @@ class Explain(ToolTest):
 
 class Bench(ToolTest):
     def test_json_holds_samples_of_every_figure(self):
-        report = json.loads(self.ok("bench", SOFTMAX, "--shape", "B=4", "--shape", "N=100", "--samples", "3", "--json"))
+        report = json.loads(
+            self.ok("bench", SOFTMAX, "--shape", "B=4", "--shape", "N=100", "--samples", "3", "--json")
+        )
         self.assertEqual(report["schema"], 1)
-        self.assertEqual(set(report["ns"]), {"cold_compile", "later_compile", "warm_disk_first_call", "warm_call",
-                                             "unfused_call", "memcpy", "dispatch"})
+        self.assertEqual(
+            set(report["ns"]),
+            {
+                "cold_compile",
+                "later_compile",
+                "warm_disk_first_call",
+                "warm_call",
+                "unfused_call",
+                "memcpy",
+                "dispatch",
+            },
+        )
         for name, figure in report["ns"].items():
             self.assertGreaterEqual(len(figure["samples"]), 3, name)
             self.assertGreater(min(figure["samples"]), 0, name)
@@ -107,8 +129,21 @@ class Bench(ToolTest):
 
     def test_text_and_stdin(self):
         with open(SOFTMAX, "rb") as file:
-            text = self.ok("bench", "-", "--shape", "B=2", "--shape", "N=10", "--samples", "3", "--tiny", "B=1", "--tiny", "N=16",
-                           stdin=file.read())
+            text = self.ok(
+                "bench",
+                "-",
+                "--shape",
+                "B=2",
+                "--shape",
+                "N=10",
+                "--samples",
+                "3",
+                "--tiny",
+                "B=1",
+                "--tiny",
+                "N=16",
+                stdin=file.read(),
+            )
         for part in [b"cold compile", b"warm disk, first call", b"B=1, N=16", b"memcpy / fused"]:
             self.assertIn(part, text)
 
@@ -126,7 +161,9 @@ class Ops(ToolTest):
         self.assertEqual(table["schema"], 1)
         with open(HEADER, encoding="utf-8") as file:
             numbers = dict(re.findall(r"INGOT_OP_(\w+) = (\d+)", file.read()))
-        self.assertEqual({op["name"]: op["number"] for op in table["ops"]}, {k.lower(): int(v) for k, v in numbers.items()})
+        self.assertEqual(
+            {op["name"]: op["number"] for op in table["ops"]}, {k.lower(): int(v) for k, v in numbers.items()}
+        )
         text = self.ok("ops").decode()
         self.assertEqual(len(text.splitlines()), len(table["ops"]))
         self.assertRegex(text, r"(?m)^fma +elementwise, 3 operands: ")
@@ -154,8 +191,20 @@ class Doctor(ToolTest):
         self.assertIn(self.path("empty"), out.decode())
         # Everything still runs, by the interpreter.
         self.ok("run", SOFTMAX, "--random", "1", "--shape", "B=2", "--shape", "N=3")
-        self.fails(tool.UNSUPPORTED, "compiler module", "run", SOFTMAX, "--random", "1", "--shape", "B=2", "--shape", "N=3",
-                   "--backend", "cpu")
+        self.fails(
+            tool.UNSUPPORTED,
+            "compiler module",
+            "run",
+            SOFTMAX,
+            "--random",
+            "1",
+            "--shape",
+            "B=2",
+            "--shape",
+            "N=3",
+            "--backend",
+            "cpu",
+        )
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 Environment: INGOT_TOOL the program, INGOT_EXAMPLES examples/ of the source tree, INGOT_COMPILER 1 if the build has the
 compiler module.
 """
+
 import io
 import json
 import os
@@ -37,8 +38,14 @@ class ToolTest(unittest.TestCase):
 
     def call(self, *args, stdin=b""):
         """(exit code, stdout, stderr) as bytes, bytes, text."""
-        done = subprocess.run([TOOL, *map(str, args)], input=stdin, capture_output=True, check=False,
-                              env=self.environment(), cwd=self.folder)
+        done = subprocess.run(
+            [TOOL, *map(str, args)],
+            input=stdin,
+            capture_output=True,
+            check=False,
+            env=self.environment(),
+            cwd=self.folder,
+        )
         return done.returncode, done.stdout, done.stderr.decode()
 
     def ok(self, *args, stdin=b""):

@@ -90,7 +90,9 @@ Graph parse_graph(ingot_context* context, const std::string& text, const std::st
   return Graph(graph);
 }
 
-Graph load_graph(ingot_context* context, const std::string& path) { return parse_graph(context, read_file(path), path); }
+Graph load_graph(ingot_context* context, const std::string& path) {
+  return parse_graph(context, read_file(path), path);
+}
 
 Executable compile_graph(ingot_context* context, const ingot_graph* graph, const EngineOptions& options) {
   ingot_compile_options o = INGOT_COMPILE_OPTIONS_INIT;
@@ -99,7 +101,9 @@ Executable compile_graph(ingot_context* context, const ingot_graph* graph, const
   if (options.backend == "auto") o.backend = INGOT_BACKEND_AUTO;
   else if (options.backend == "cpu") o.backend = INGOT_BACKEND_CPU;
   else if (options.backend == "interp") o.backend = INGOT_BACKEND_INTERPRETER;
-  else fail(exit_unsupported, "backend ", options.backend, ": this version launches no kernels there; auto, cpu and interp do");
+  else
+    fail(exit_unsupported, "backend ", options.backend,
+         ": this version launches no kernels there; auto, cpu and interp do");
   ingot_executable* executable = nullptr;
   check(ingot_compile(context, graph, &o, &executable));
   return Executable(executable);
