@@ -18,7 +18,7 @@
 
 enum { warm_calls = 21 };
 
-static float exposure = 1.6f, saturation = 1.25f, vignette_strength = 0.55f;
+static float exposure = 0.8f, saturation = 0.9f, vignette_strength = 0.6f;
 
 static double milliseconds(void) {
   struct timespec t;
@@ -65,9 +65,10 @@ static ingot_tensor tensor(void* data, int32_t ndim, int64_t* shape, uint8_t cod
 
 /* One run: `out` has the size of `in`. */
 static void map(ingot_executable* executable, const ppm* in, ppm* out) {
-  int64_t shape[] = {in->height, in->width, 3};
-  const ingot_tensor tensors[] = {tensor(in->rgb, 3, shape, 1, 8), tensor(&exposure, 0, NULL, 2, 32),
-                                  tensor(&saturation, 0, NULL, 2, 32), tensor(&vignette_strength, 0, NULL, 2, 32)};
+  int64_t shape[] = {in->height, in->width, 3}, height = in->height, width = in->width;
+  const ingot_tensor tensors[] = {tensor(in->rgb, 3, shape, 1, 8),     tensor(&exposure, 0, NULL, 2, 32),
+                                  tensor(&saturation, 0, NULL, 2, 32), tensor(&vignette_strength, 0, NULL, 2, 32),
+                                  tensor(&height, 0, NULL, 0, 64),     tensor(&width, 0, NULL, 0, 64)};
   const ingot_tensor* inputs[tonemap_inputs];
   for (int i = 0; i < tonemap_inputs; ++i) inputs[i] = &tensors[i];
   const ingot_tensor result = tensor(out->rgb, 3, shape, 1, 8);
@@ -138,7 +139,8 @@ static int run_fresh(const char* out_dir, const char* path, fresh_result* result
   }
   close(ends[1]);
   FILE* from = child > 0 ? fdopen(ends[0], "r") : NULL;
-  const int read = from ? fscanf(from, "%lf %" SCNu64 " %" SCNu64, &result->time, &result->compiles, &result->compiler_loaded) : 0;
+  const int read =
+      from ? fscanf(from, "%lf %" SCNu64 " %" SCNu64, &result->time, &result->compiles, &result->compiler_loaded) : 0;
   if (from) fclose(from);
   else close(ends[0]);
   int status = 1;
@@ -190,15 +192,19 @@ static int demo(const char* out_dir, const char* first_path, const char* second_
   if (write_result(out_dir, first_path, &out1) != 0 || write_result(out_dir, second_path, &out2) != 0) return 1;
 
   const double fused_call = warm_call(fused, &first, &out1), second_call = warm_call(fused, &second, &out2);
-  const double unfused_call = warm_call(unfused, &first, &plain), unfused_second_call = warm_call(unfused, &second, &out2);
+  const double unfused_call = warm_call(unfused, &first, &plain),
+               unfused_second_call = warm_call(unfused, &second, &out2);
   fresh_result later;
   if (run_fresh(out_dir, first_path, &later) != 0) return fail("the fresh process failed");
-  if (later.compiles != 0 || later.compiler_loaded != 0) return fail("the fresh process did not find its kernels on disk");
+  if (later.compiles != 0 || later.compiler_loaded != 0)
+    return fail("the fresh process did not find its kernels on disk");
 
   printf("Tone mapping, H x W x 3 bytes in and out, one graph for every size\n\n");
   printf("  %-42s %10s %10s\n", "", "fused", "unfused");
-  printf("  %-42s %10" PRIu64 " %10" PRIu64 "\n", "kernels", after_first.kernels, after_plain.kernels - after_second.kernels);
-  printf("  %-42s %10" PRIu64 " %10" PRIu64 "\n", "launches a picture", after_first.launches, after_plain.launches - before_plain.launches);
+  printf("  %-42s %10" PRIu64 " %10" PRIu64 "\n", "kernels", after_first.kernels,
+         after_plain.kernels - after_second.kernels);
+  printf("  %-42s %10" PRIu64 " %10" PRIu64 "\n", "launches a picture", after_first.launches,
+         after_plain.launches - before_plain.launches);
   const uint64_t moved = after_first.bytes_read + after_first.bytes_written;
   const uint64_t moved_plain =
       after_plain.bytes_read + after_plain.bytes_written - before_plain.bytes_read - before_plain.bytes_written;
@@ -211,8 +217,9 @@ static int demo(const char* out_dir, const char* first_path, const char* second_
   printf("  %-42s %7.2f ms %7.2f ms\n", label, second_call, unfused_second_call);
   printf("  %-42s %7.2f ms\n", "first call: build, plan, compile, run", first_call);
   printf("  %-42s %7.2f ms\n", "first call, fresh process, warm disk cache", later.time);
-  printf("\n  The second size compiled nothing; the fresh process never loaded the compiler;\n"
-         "  fused and unfused pictures are equal bit for bit.\n");
+  printf(
+      "\n  The second size compiled nothing; the fresh process never loaded the compiler;\n"
+      "  fused and unfused pictures are equal bit for bit.\n");
 
   ingot_executable_release(fused);
   ingot_executable_release(unfused);

@@ -13,8 +13,7 @@ static int header_number(FILE* file) {
   while (isspace(c) || c == '#') {
     if (c == '#')
       while (c != '\n' && c != EOF) c = getc(file);
-    else
-      c = getc(file);
+    else c = getc(file);
   }
   int value = -1;
   while (isdigit(c) && value <= max_side) {

@@ -12,6 +12,11 @@ void check(ingot_status* status) {
   exit(1);
 }
 
+/* The dims that shapes and attributes are made of. */
+typedef struct size_ids {
+  ingot_dim h, w, constant[4];
+} size_ids;
+
 static ingot_value op(ingot_graph* g, ingot_op code, const ingot_value* operands, size_t count, const ingot_attr* attrs,
                       size_t n_attrs) {
   ingot_value result;
@@ -74,68 +79,74 @@ static ingot_value srgb_of_linear(ingot_graph* g, ingot_value x) {
 
 /* Narkowicz's fit of the ACES film curve: x (2.51 x + 0.03) / (x (2.43 x + 0.59) + 0.14), within [0, 1]. */
 static ingot_value filmic(ingot_graph* g, ingot_value x) {
-  const ingot_value above =
-      op2(g, INGOT_OP_MUL, x, op3(g, INGOT_OP_FMA, x, number(g, 2.51f), number(g, 0.03f)));
+  const ingot_value above = op2(g, INGOT_OP_MUL, x, op3(g, INGOT_OP_FMA, x, number(g, 2.51f), number(g, 0.03f)));
   const ingot_value slope = op3(g, INGOT_OP_FMA, x, number(g, 2.43f), number(g, 0.59f));
   const ingot_value below = op3(g, INGOT_OP_FMA, x, slope, number(g, 0.14f));
   return clamp(g, op2(g, INGOT_OP_DIV, above, below), 0.0f, 1.0f);
 }
 
-/* Away from the pixel's luma, or towards it. */
-static ingot_value saturated(ingot_graph* g, ingot_value x, ingot_value saturation) {
-  float rec709[] = {0.2126f, 0.7152f, 0.0722f};
-  const ingot_value weighted = op2(g, INGOT_OP_MUL, x, floats(g, rec709, 3));
-  const int64_t channels = 2;
+/* One colour of all pixels, [H, W, 1]. */
+static ingot_value channel(ingot_graph* g, ingot_value x, const size_ids* d, int index) {
+  const ingot_dim starts[] = {d->constant[0], d->constant[0], d->constant[index]};
+  const ingot_dim limits[] = {d->h, d->w, d->constant[index + 1]};
   const ingot_attr attrs[] = {
-      {.name = "axes", .name_length = INGOT_NUL, .kind = INGOT_ATTR_I64S, .value = {.i64s = &channels}, .count = 1},
-      {.name = "keepdims", .name_length = INGOT_NUL, .kind = INGOT_ATTR_BOOL, .value = {.i64 = 1}}};
-  const ingot_value luma = op(g, INGOT_OP_REDUCE_SUM, &weighted, 1, attrs, 2);
+      {.name = "starts", .name_length = INGOT_NUL, .kind = INGOT_ATTR_DIMS, .value = {.dims = starts}, .count = 3},
+      {.name = "limits", .name_length = INGOT_NUL, .kind = INGOT_ATTR_DIMS, .value = {.dims = limits}, .count = 3}};
+  return op(g, INGOT_OP_SLICE, &x, 1, attrs, 2);
+}
+
+/* Away from the pixel's luma (Rec. 709), or towards it. */
+static ingot_value saturated(ingot_graph* g, ingot_value x, ingot_value saturation, const size_ids* d) {
+  const ingot_value red = op2(g, INGOT_OP_MUL, channel(g, x, d, 0), number(g, 0.2126f));
+  const ingot_value green = op2(g, INGOT_OP_MUL, channel(g, x, d, 1), number(g, 0.7152f));
+  const ingot_value blue = op2(g, INGOT_OP_MUL, channel(g, x, d, 2), number(g, 0.0722f));
+  const ingot_value luma = op2(g, INGOT_OP_ADD, op2(g, INGOT_OP_ADD, red, green), blue);
   return op3(g, INGOT_OP_FMA, op2(g, INGOT_OP_SUB, x, luma), saturation, luma);
 }
 
-/* From -1 to 1 along one axis, 0 in the middle: iota counts from one edge, its reverse from the other, and both know the size. */
-static ingot_value centred(ingot_graph* g, const ingot_dim* shape, int64_t axis) {
+/* The pixels' positions along one axis, from -1 to 1: (2 i + 1) / size - 1. What only knows the size is computed once a
+ * call. */
+static ingot_value centred(ingot_graph* g, const ingot_dim* shape, int64_t axis, ingot_value size) {
   const ingot_attr attrs[] = {
       {.name = "shape", .name_length = INGOT_NUL, .kind = INGOT_ATTR_DIMS, .value = {.dims = shape}, .count = 3},
       {.name = "axis", .name_length = INGOT_NUL, .kind = INGOT_ATTR_I64, .value = {.i64 = axis}},
       {.name = "dtype", .name_length = INGOT_NUL, .kind = INGOT_ATTR_DTYPE, .value = {.i64 = INGOT_F32}}};
   const ingot_value i = op(g, INGOT_OP_IOTA, NULL, 0, attrs, 3);
-  const ingot_attr axes = {
-      .name = "axes", .name_length = INGOT_NUL, .kind = INGOT_ATTR_I64S, .value = {.i64s = &axis}, .count = 1};
-  const ingot_value rest = op(g, INGOT_OP_REVERSE, &i, 1, &axes, 1);
-  const ingot_value size = op2(g, INGOT_OP_ADD, op2(g, INGOT_OP_ADD, i, rest), number(g, 1.0f));
-  return op2(g, INGOT_OP_DIV, op2(g, INGOT_OP_SUB, i, rest), size);
+  const ingot_value half = op2(g, INGOT_OP_DIV, number(g, 1.0f), cast(g, size, INGOT_F32));
+  const ingot_value step = op2(g, INGOT_OP_ADD, half, half);
+  return op3(g, INGOT_OP_FMA, i, step, op2(g, INGOT_OP_SUB, half, number(g, 1.0f)));
 }
 
 /* 1 in the middle, 1 - strength in the corners. */
-static ingot_value vignette(ingot_graph* g, ingot_dim h, ingot_dim w, ingot_value strength) {
-  ingot_dim one;
-  check(ingot_graph_dim_expr(g, INGOT_DIM_CONSTANT, 1, NULL, 0, &one));
-  const ingot_dim column[] = {h, one, one}, row[] = {one, w, one};
-  const ingot_value y = centred(g, column, 0), x = centred(g, row, 1);
-  const ingot_value squared = op2(g, INGOT_OP_ADD, op2(g, INGOT_OP_MUL, y, y), op2(g, INGOT_OP_MUL, x, x));
-  const ingot_value fall = op2(g, INGOT_OP_MUL, op2(g, INGOT_OP_MUL, squared, number(g, 0.5f)), strength);
-  return op2(g, INGOT_OP_SUB, number(g, 1.0f), fall);
+static ingot_value vignette(ingot_graph* g, const size_ids* d, ingot_value height, ingot_value width,
+                            ingot_value strength) {
+  const ingot_dim one = d->constant[1], column[] = {d->h, one, one}, row[] = {one, d->w, one};
+  const ingot_value y = centred(g, column, 0, height), x = centred(g, row, 1, width);
+  const ingot_value squared = op3(g, INGOT_OP_FMA, x, x, op2(g, INGOT_OP_MUL, y, y));
+  const ingot_value slope = op2(g, INGOT_OP_MUL, strength, number(g, -0.5f));
+  return op3(g, INGOT_OP_FMA, squared, slope, number(g, 1.0f));
 }
 
 ingot_graph* tonemap_build(ingot_context* context) {
   ingot_graph* g;
   check(ingot_graph_create(context, "tonemap", INGOT_NUL, &g));
-  ingot_dim h, w, three;
-  check(ingot_graph_dim_symbol(g, "H", INGOT_NUL, 1, INT64_MAX, &h));
-  check(ingot_graph_dim_symbol(g, "W", INGOT_NUL, 1, INT64_MAX, &w));
-  check(ingot_graph_dim_expr(g, INGOT_DIM_CONSTANT, 3, NULL, 0, &three));
-  const ingot_dim picture[] = {h, w, three};
-  ingot_value rgb, exposure, saturation, strength;
+  size_ids d;
+  check(ingot_graph_dim_symbol(g, "H", INGOT_NUL, 1, INT64_MAX, &d.h));
+  check(ingot_graph_dim_symbol(g, "W", INGOT_NUL, 1, INT64_MAX, &d.w));
+  for (int i = 0; i < 4; ++i) check(ingot_graph_dim_expr(g, INGOT_DIM_CONSTANT, i, NULL, 0, &d.constant[i]));
+  const ingot_dim picture[] = {d.h, d.w, d.constant[3]};
+  ingot_value rgb, exposure, saturation, strength, height, width;
   check(ingot_graph_input(g, "rgb", INGOT_NUL, INGOT_U8, picture, 3, &rgb));
   check(ingot_graph_input(g, "exposure", INGOT_NUL, INGOT_F32, NULL, 0, &exposure));
   check(ingot_graph_input(g, "saturation", INGOT_NUL, INGOT_F32, NULL, 0, &saturation));
   check(ingot_graph_input(g, "vignette", INGOT_NUL, INGOT_F32, NULL, 0, &strength));
+  check(ingot_graph_dim_input(g, "height", INGOT_NUL, d.h, &height));
+  check(ingot_graph_dim_input(g, "width", INGOT_NUL, d.w, &width));
 
   ingot_value x = op2(g, INGOT_OP_DIV, cast(g, rgb, INGOT_F32), number(g, 255.0f));
   x = op2(g, INGOT_OP_MUL, linear_of_srgb(g, x), exposure);
-  x = saturated(g, filmic(g, x), saturation);
-  x = op2(g, INGOT_OP_MUL, x, vignette(g, h, w, strength));
+  x = saturated(g, filmic(g, x), saturation, &d);
+  x = op2(g, INGOT_OP_MUL, x, vignette(g, &d, height, width, strength));
   x = srgb_of_linear(g, clamp(g, x, 0.0f, 1.0f));
   x = op1(g, INGOT_OP_ROUND, op2(g, INGOT_OP_MUL, x, number(g, 255.0f)));
   check(ingot_graph_output(g, "mapped", INGOT_NUL, cast(g, clamp(g, x, 0.0f, 255.0f), INGOT_U8)));

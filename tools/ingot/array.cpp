@@ -27,7 +27,7 @@ Array::Array(ingot_dtype type, std::vector<int64_t> shape, const std::string& wh
     : type_(&dtype(type)), shape_(std::move(shape)) {
   const int64_t bytes = byte_size(*type_, shape_, what);
   // Linux would promise the memory and kill the process on use.
-  struct sysinfo info {};
+  struct sysinfo info{};
   sysinfo(&info);
   const uint64_t machine = static_cast<uint64_t>(info.totalram) * info.mem_unit;
   if (static_cast<uint64_t>(bytes) > machine)

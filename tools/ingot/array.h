@@ -23,14 +23,14 @@ struct DType {
 
 const DType& dtype(ingot_dtype number);
 
-// One element as a double (64-bit integers are rounded), and a double as an element: integers truncate and saturate, NaN gives 0, floats
-// round to nearest even.
+// One element as a double (64-bit integers are rounded), and a double as an element: integers truncate and saturate,
+// NaN gives 0, floats round to nearest even.
 double decode(const DType& type, const void* element);
 void encode(const DType& type, double value, void* element);
 // One element exactly: shortest round-trip for floats.
 std::string element_text(const DType& type, const void* element);
-// A number as the text form has it (1.5, -3, nan, inf, true). False if the text is no number, or none that the dtype holds exactly enough:
-// integers must be whole and in range.
+// A number as the text form has it (1.5, -3, nan, inf, true). False if the text is no number, or none that the dtype
+// holds exactly enough: integers must be whole and in range.
 bool parse_element(const DType& type, std::string_view text, void* element);
 bool is_number(std::string_view text);
 

@@ -1,4 +1,5 @@
-// ingot bench: what the first call, later calls and a call on next to nothing cost, and the ratios to unfused and to memcpy.
+// ingot bench: what the first call, later calls and a call on next to nothing cost, and the ratios to unfused and to
+// memcpy.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -67,7 +68,8 @@ ordered_json report(const BenchArgs& args, const Figures& f) {
             {"memcpy", both(f.memory)},
             {"dispatch", both(f.dispatch)}}},
           {"ratios",
-           {{"unfused_to_fused", median(f.unfused) / median(f.fused)}, {"memcpy_to_fused", median(f.memory) / median(f.fused)}}}};
+           {{"unfused_to_fused", median(f.unfused) / median(f.fused)},
+            {"memcpy_to_fused", median(f.memory) / median(f.fused)}}}};
 }
 
 std::string time_text(double ns) {
@@ -79,17 +81,20 @@ std::string time_text(double ns) {
 }
 
 std::string table(const BenchArgs& args, const Figures& f) {
-  std::string out = cat(shown(args.graph, true), f.sizes.empty() ? "" : " with ", f.sizes, ": ", f.kernels, " kernels, ", f.launches, " launches (unfused ",
-                        f.unfused_launches, "), ", f.backend, ", ", args.engine.threads, args.engine.threads == 1 ? " thread" : " threads",
-                        "; medians of ", args.samples, "\n");
+  std::string out =
+      cat(shown(args.graph, true), f.sizes.empty() ? "" : " with ", f.sizes, ": ", f.kernels, " kernels, ", f.launches,
+          " launches (unfused ", f.unfused_launches, "), ", f.backend, ", ", args.engine.threads,
+          args.engine.threads == 1 ? " thread" : " threads", "; medians of ", args.samples, "\n");
   const auto line = [&](const char* what, const std::string& value, const std::string& note) {
     char text[256];
     std::snprintf(text, sizeof text, "  %-22s %12s   %s\n", what, value.c_str(), note.c_str());
     out += text;
   };
-  line("cold compile", time_text(median(f.cold)), cat("fresh process, empty cache, compiler loaded meanwhile; of ", fresh_processes));
+  line("cold compile", time_text(median(f.cold)),
+       cat("fresh process, empty cache, compiler loaded meanwhile; of ", fresh_processes));
   line("later compile", time_text(median(f.later_compile)), "compiler loaded, kernels in no cache");
-  line("warm disk, first call", time_text(median(f.warm_disk)), cat("fresh process, from context to result; of ", fresh_processes));
+  line("warm disk, first call", time_text(median(f.warm_disk)),
+       cat("fresh process, from context to result; of ", fresh_processes));
   line("warm call", time_text(median(f.fused)), cat(f.bytes_read, " bytes read, ", f.bytes_written, " written"));
   line("dispatch", time_text(median(f.dispatch)), f.tiny.empty() ? "the same sizes" : "a call with " + f.tiny);
   char ratio[32];
@@ -102,7 +107,8 @@ std::string table(const BenchArgs& args, const Figures& f) {
 
 int probe(const BenchArgs& args) {
   const FirstCall c = first_call(args, args.probe);
-  const ordered_json j{{"context", c.context}, {"plan", c.plan}, {"prepare", c.prepare}, {"run", c.run}, {"compiles", c.compiles}, {"compiler_loaded", c.compiler_loaded}};
+  const ordered_json j{{"context", c.context}, {"plan", c.plan},         {"prepare", c.prepare},
+                       {"run", c.run},         {"compiles", c.compiles}, {"compiler_loaded", c.compiler_loaded}};
   write_file("-", {j.dump(), "\n"});
   return exit_done;
 }
@@ -114,7 +120,8 @@ int bench_verb(const BenchArgs& given) {
   if (!args.feed.random) args.feed.random = 1;
   if (!args.probe.empty()) return probe(args);
   for (const std::string& input : args.feed.inputs)
-    if (input.ends_with("=-")) fail(exit_usage, "--input ", input, ": bench reads its inputs more than once, so not from stdin");
+    if (input.ends_with("=-"))
+      fail(exit_usage, "--input ", input, ": bench reads its inputs more than once, so not from stdin");
   const std::string source = read_file(args.graph);
   // A message about the text names the file, so it comes before any child's.
   parse_graph(make_context(args.engine).get(), source, args.graph);

@@ -24,9 +24,9 @@ struct Figures {
   Samples cold;       // empty cache: plan and prepare, the compiler's loading included
   Samples warm_disk;  // everything on disk: context, plan, prepare and the first run
   // This process.
-  Samples later_compile;             // plan and prepare of the same kernels in a new context, compiler loaded
-  Samples fused, unfused, memory;    // a call on the given sizes; memcpy of the bytes the fused call moves
-  Samples dispatch;                  // a call on tiny sizes
+  Samples later_compile;           // plan and prepare of the same kernels in a new context, compiler loaded
+  Samples fused, unfused, memory;  // a call on the given sizes; memcpy of the bytes the fused call moves
+  Samples dispatch;                // a call on tiny sizes
   uint64_t kernels = 0, launches = 0, unfused_launches = 0, bytes_read = 0, bytes_written = 0;
   std::string backend, tiny, sizes;
 };

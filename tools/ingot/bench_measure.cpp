@@ -12,7 +12,9 @@ namespace ingot::tool {
 namespace {
 
 double now_ns() {
-  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return static_cast<double>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 }
 
 // The time of one call, from enough of them that the clock's own cost does not count.
@@ -29,14 +31,18 @@ size_t calibrated(F&& f) {
   size_t calls = 1;
   for (;;) {
     const double total = per_call(calls, f) * static_cast<double>(calls);
-    if (total > 5e5 || calls > 1'000'000) return std::max<size_t>(1, static_cast<size_t>(static_cast<double>(calls) * 2e6 / std::max(total, 1.0)));
+    if (total > 5e5 || calls > 1'000'000)
+      return std::max<size_t>(1, static_cast<size_t>(static_cast<double>(calls) * 2e6 / std::max(total, 1.0)));
     calls *= 4;
   }
 }
 
 struct Runner {
-  Runner(ingot_context* context, const std::string& source, const EngineOptions& options, const FeedOptions& feed_options)
-      : graph(parse_graph(context, source, "graph")), executable(compile_graph(context, graph.get(), options)), feed(executable.get(), feed_options) {}
+  Runner(ingot_context* context, const std::string& source, const EngineOptions& options,
+         const FeedOptions& feed_options)
+      : graph(parse_graph(context, source, "graph")),
+        executable(compile_graph(context, graph.get(), options)),
+        feed(executable.get(), feed_options) {}
   void operator()() { feed.run(executable.get(), &run); }
 
   Graph graph;

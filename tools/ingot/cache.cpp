@@ -13,7 +13,8 @@ namespace {
 using nlohmann::json;
 
 std::string directory_text(const json& report) {
-  return report["directory"].is_null() ? "no directory: kernels are cached in memory only" : report["directory"].get<std::string>();
+  return report["directory"].is_null() ? "no directory: kernels are cached in memory only"
+                                       : report["directory"].get<std::string>();
 }
 
 std::string list_text(const json& report) {
@@ -23,15 +24,17 @@ std::string list_text(const json& report) {
     if (e.contains("fault")) out += "  " + e["fault"].get<std::string>();
     out += '\n';
   }
-  return out + cat(directory_text(report), ": ", report["entries"].size(), " entries, ", report["bytes"].get<uint64_t>(), " bytes\n");
+  return out + cat(directory_text(report), ": ", report["entries"].size(), " entries, ",
+                   report["bytes"].get<uint64_t>(), " bytes\n");
 }
 
 std::string verify_text(const json& report) {
   std::string out;
   for (const char* what : {"removed", "unreadable"})
-    for (const auto& e : report[what]) out += cat(what, " ", e["name"].get<std::string>(), ": ", e["reason"].get<std::string>(), "\n");
-  return out + cat(directory_text(report), ": ", report["good"].get<uint64_t>(), " good, ", report["removed"].size(), " removed, ",
-                   report["unreadable"].size(), " unreadable\n");
+    for (const auto& e : report[what])
+      out += cat(what, " ", e["name"].get<std::string>(), ": ", e["reason"].get<std::string>(), "\n");
+  return out + cat(directory_text(report), ": ", report["good"].get<uint64_t>(), " good, ", report["removed"].size(),
+                   " removed, ", report["unreadable"].size(), " unreadable\n");
 }
 
 int warm(const CacheArgs& args, ingot_context* context) {
@@ -44,7 +47,8 @@ int warm(const CacheArgs& args, ingot_context* context) {
     const Executable executable = compile_graph(context, graph.get(), options);
     check(ingot_executable_prepare(executable.get()), path + ": ");
     const ingot_stats after = stats_of(context);
-    std::printf("%s: %llu kernels, %llu compiled\n", path.c_str(), static_cast<unsigned long long>(after.kernels - before.kernels),
+    std::printf("%s: %llu kernels, %llu compiled\n", path.c_str(),
+                static_cast<unsigned long long>(after.kernels - before.kernels),
                 static_cast<unsigned long long>(after.compiles - before.compiles));
   }
   return exit_done;

@@ -27,7 +27,8 @@ std::string run_probe(ingot_context* context, const char* backend) {
   feed.run(executable.get());
   const Array& y = feed.results()[0];
   for (size_t i = 0; i < y.count(); ++i)
-    if (const double v = decode(y.type(), y.data() + 4 * i); v != 10) return cat("wrong result: element ", i, " is ", v, ", expected 10");
+    if (const double v = decode(y.type(), y.data() + 4 * i); v != 10)
+      return cat("wrong result: element ", i, " is ", v, ", expected 10");
   return {};
 }
 
@@ -79,7 +80,8 @@ int doctor_verb(const EngineOptions& engine) {
     const std::string directory = info["directory"];
     const auto list = nlohmann::json::parse(cache_command(context.get(), "list"));
     if (info["writable"].get<bool>())
-      report.line("disk cache", cat(directory, ", ", list["entries"].size(), " entries, ", list["bytes"].get<uint64_t>(), " bytes"));
+      report.line("disk cache",
+                  cat(directory, ", ", list["entries"].size(), " entries, ", list["bytes"].get<uint64_t>(), " bytes"));
     else report.problem("disk cache", directory + " is not writable");
   }
   probe_backend(report, context.get(), "interpreter", "interp");

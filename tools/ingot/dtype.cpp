@@ -12,13 +12,14 @@ namespace ingot::tool {
 
 namespace {
 
-constexpr std::array table{
-    DType{INGOT_BOOL, "bool", "b1", 6, 8}, DType{INGOT_I8, "i8", "i1", 0, 8},      DType{INGOT_I16, "i16", "i2", 0, 16},
-    DType{INGOT_I32, "i32", "i4", 0, 32},  DType{INGOT_I64, "i64", "i8", 0, 64},   DType{INGOT_U8, "u8", "u1", 1, 8},
-    DType{INGOT_U16, "u16", "u2", 1, 16},  DType{INGOT_U32, "u32", "u4", 1, 32},   DType{INGOT_U64, "u64", "u8", 1, 64},
-    DType{INGOT_F16, "f16", "f2", 2, 16},  DType{INGOT_BF16, "bf16", "V2", 4, 16}, DType{INGOT_F32, "f32", "f4", 2, 32},
-    DType{INGOT_F64, "f64", "f8", 2, 64},  DType{INGOT_F8E4M3, "f8e4m3", "V1", 10, 8},
-    DType{INGOT_F8E5M2, "f8e5m2", "V1", 12, 8}};
+constexpr std::array table{DType{INGOT_BOOL, "bool", "b1", 6, 8},     DType{INGOT_I8, "i8", "i1", 0, 8},
+                           DType{INGOT_I16, "i16", "i2", 0, 16},      DType{INGOT_I32, "i32", "i4", 0, 32},
+                           DType{INGOT_I64, "i64", "i8", 0, 64},      DType{INGOT_U8, "u8", "u1", 1, 8},
+                           DType{INGOT_U16, "u16", "u2", 1, 16},      DType{INGOT_U32, "u32", "u4", 1, 32},
+                           DType{INGOT_U64, "u64", "u8", 1, 64},      DType{INGOT_F16, "f16", "f2", 2, 16},
+                           DType{INGOT_BF16, "bf16", "V2", 4, 16},    DType{INGOT_F32, "f32", "f4", 2, 32},
+                           DType{INGOT_F64, "f64", "f8", 2, 64},      DType{INGOT_F8E4M3, "f8e4m3", "V1", 10, 8},
+                           DType{INGOT_F8E5M2, "f8e5m2", "V1", 12, 8}};
 
 // Floats below 32 bits. e4m3 has no infinity: its largest exponent holds numbers, all ones is NaN.
 struct Small {
@@ -141,7 +142,9 @@ void encode(const DType& type, double value, void* element) {
 std::string element_text(const DType& type, const void* element) {
   if (type.number == INGOT_BOOL) return load<uint8_t>(element) ? "true" : "false";
   std::array<char, 32> buffer{};
-  const auto print = [&](auto v) { return std::string(buffer.data(), std::to_chars(buffer.data(), buffer.end(), v).ptr); };
+  const auto print = [&](auto v) {
+    return std::string(buffer.data(), std::to_chars(buffer.data(), buffer.end(), v).ptr);
+  };
   std::string out;
   const bool done = dispatch(type.number, [&](auto zero) {
     const auto v = load<decltype(zero)>(element);
@@ -168,9 +171,9 @@ bool parse_element(const DType& type, std::string_view text, void* element) {
   }
   bool good = false;
   const bool direct = type.number != INGOT_BOOL && dispatch(type.number, [&](auto v) {
-    good = whole(text, v);
-    if (good) std::memcpy(element, &v, sizeof v);
-  });
+                        good = whole(text, v);
+                        if (good) std::memcpy(element, &v, sizeof v);
+                      });
   if (direct) return good;
   double v = 0;
   if (!whole(text, v)) return false;

@@ -20,11 +20,13 @@ int explain_verb(const ExplainArgs& args) {
   for (const std::string& s : args.shapes) parse_binding(s, given);
   const std::vector<std::string> known = with.symbols();
   for (const auto& [name, value] : given)
-    if (std::ranges::find(known, name) == known.end()) fail(exit_usage, "--shape ", name, "=", value, ": no input has the extent ", name);
+    if (std::ranges::find(known, name) == known.end())
+      fail(exit_usage, "--shape ", name, "=", value, ": no input has the extent ", name);
   // Bytes need every size; a graph without symbols always has them.
   std::optional<Symbols> symbols;
   if (given.size() == known.size()) symbols = std::move(given);
-  else if (!given.empty()) fail(exit_usage, "--shape: ", known.size(), " extents are symbolic, ", given.size(), " are given");
+  else if (!given.empty())
+    fail(exit_usage, "--shape: ", known.size(), " extents are symbolic, ", given.size(), " are given");
   write_file(args.output, {explain_page(with, without, symbols)});
   return exit_done;
 }

@@ -23,7 +23,9 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void bad() const { fail(exit_failed, "the library printed an extent that this tool cannot read: ", text_); }
+  [[noreturn]] void bad() const {
+    fail(exit_failed, "the library printed an extent that this tool cannot read: ", text_);
+  }
   [[noreturn]] void overflow() const { fail(exit_bad_input, "the extent ", text_, " overflows 63 bits"); }
   char peek() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
@@ -149,7 +151,8 @@ std::vector<std::string_view> split_shape(std::string_view text) {
 
 std::string plain_symbol(std::string_view extent) {
   if (extent.empty() || is_digit(extent[0])) return {};
-  if (extent[0] != '"') return extent.find_first_of(" ,()+-*/%\"") == std::string_view::npos ? std::string(extent) : std::string();
+  if (extent[0] != '"')
+    return extent.find_first_of(" ,()+-*/%\"") == std::string_view::npos ? std::string(extent) : std::string();
   // Quoted from end to end: the only symbol, and nothing else that could be evaluated.
   std::string name;
   int count = 0;
@@ -181,7 +184,8 @@ std::vector<int64_t> evaluate_shape(std::string_view shape, const Symbols& symbo
   std::vector<int64_t> out;
   const std::function<int64_t(const std::string&)> value = [&](const std::string& s) {
     const auto at = symbols.find(s);
-    if (at == symbols.end()) fail(exit_usage, "the extent ", s, " of ", shape, " has no value; give it as --shape ", s, "=N");
+    if (at == symbols.end())
+      fail(exit_usage, "the extent ", s, " of ", shape, " has no value; give it as --shape ", s, "=N");
     return at->second;
   };
   for (const std::string_view extent : split_shape(shape)) {
@@ -200,7 +204,8 @@ void parse_binding(const std::string& text, Symbols& symbols) {
   }
   if (value < 0) fail(exit_usage, "--shape ", text, ": expected NAME=N with N from 0 to 2^63-1");
   const auto [at, added] = symbols.emplace(text.substr(0, equals), value);
-  if (!added && at->second != value) fail(exit_usage, "--shape ", at->first, " is given as ", at->second, " and as ", value);
+  if (!added && at->second != value)
+    fail(exit_usage, "--shape ", at->first, " is given as ", at->second, " and as ", value);
 }
 
 }  // namespace ingot::tool

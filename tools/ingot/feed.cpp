@@ -13,7 +13,8 @@ namespace {
 
 std::pair<std::string, std::string> key_value(const std::string& text, const char* flag, const char* form) {
   const size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size()) fail(exit_usage, flag, " ", text, ": expected ", form);
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    fail(exit_usage, flag, " ", text, ": expected ", form);
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -24,7 +25,8 @@ Range parse_range(const std::string& text, const std::string& whole) {
     const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, v);
     return error == std::errc{} && stop == text.data() + end;
   };
-  if (colon == std::string::npos || !number(0, colon, r.low) || !number(colon + 1, text.size(), r.high) || !(r.low <= r.high))
+  if (colon == std::string::npos || !number(0, colon, r.low) || !number(colon + 1, text.size(), r.high) ||
+      !(r.low <= r.high))
     fail(exit_usage, "--range ", whole, ": expected NAME=LOW:HIGH");
   return r;
 }
@@ -69,7 +71,8 @@ void Feed::take_given(const FeedOptions& options) {
     if (is_number(value)) {
       if (io.shape != "[]") fail(exit_bad_input, what, ": ", value, " is a scalar, expected ", type.name, io.shape);
       Array scalar(io.dtype, {}, what);
-      if (!parse_element(type, value, scalar.data())) fail(exit_bad_input, what, ": ", value, " is not a value of dtype ", type.name);
+      if (!parse_element(type, value, scalar.data()))
+        fail(exit_bad_input, what, ": ", value, " is not a value of dtype ", type.name);
       in_[i] = std::move(scalar);
       continue;
     }
@@ -119,8 +122,11 @@ void Feed::fill_rest(const FeedOptions& options) {
       encode(type, static_cast<double>(symbols_.at(io.symbol)), in_[i]->data());
       continue;
     }
-    if (!options.random) fail(exit_usage, what, " (", type.name, io.shape, ") is missing; give --input ", io.label(i), "=FILE.npy or --random SEED");
-    if (!io.symbol.empty()) fail(exit_usage, what, " binds ", io.symbol, ", which has no value; give it as --shape ", io.symbol, "=N");
+    if (!options.random)
+      fail(exit_usage, what, " (", type.name, io.shape, ") is missing; give --input ", io.label(i),
+           "=FILE.npy or --random SEED");
+    if (!io.symbol.empty())
+      fail(exit_usage, what, " binds ", io.symbol, ", which has no value; give it as --shape ", io.symbol, "=N");
     in_[i] = Array(io.dtype, evaluate_shape(io.shape, symbols_), what);
     fill_random(*in_[i], *options.random, static_cast<uint32_t>(i), ranges[i].value_or(default_range(type)));
   }
@@ -137,7 +143,8 @@ void Feed::make_outputs(const ingot_executable* executable) {
     size_t rank = 0;
     check(ingot_executable_output_shape(executable, in_pointers_.data(), in_pointers_.size(), i, nullptr, 0, &rank));
     std::vector<int64_t> shape(rank);
-    check(ingot_executable_output_shape(executable, in_pointers_.data(), in_pointers_.size(), i, shape.data(), rank, &rank));
+    check(ingot_executable_output_shape(executable, in_pointers_.data(), in_pointers_.size(), i, shape.data(), rank,
+                                        &rank));
     out_.emplace_back(outputs_[i].dtype, std::move(shape), "output " + outputs_[i].label(i));
     tensors_.push_back(out_.back().tensor());
     out_pointers_.push_back(&tensors_.back());
@@ -145,7 +152,8 @@ void Feed::make_outputs(const ingot_executable* executable) {
 }
 
 void Feed::run(ingot_executable* executable, const ingot_run_options* options) {
-  check(ingot_run(executable, in_pointers_.data(), in_pointers_.size(), out_pointers_.data(), out_pointers_.size(), options));
+  check(ingot_run(executable, in_pointers_.data(), in_pointers_.size(), out_pointers_.data(), out_pointers_.size(),
+                  options));
 }
 
 }  // namespace ingot::tool

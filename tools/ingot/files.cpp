@@ -20,9 +20,7 @@ using File = std::unique_ptr<FILE, Close>;
 
 }  // namespace
 
-std::string shown(const std::string& path, bool input) {
-  return path != "-" ? path : input ? "<stdin>" : "<stdout>";
-}
+std::string shown(const std::string& path, bool input) { return path != "-" ? path : input ? "<stdin>" : "<stdout>"; }
 
 std::string read_file(const std::string& path) {
   const File file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));

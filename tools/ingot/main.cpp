@@ -1,6 +1,8 @@
 // The command line: flags in, a verb called, an exit code out. Messages go to stderr, data to stdout.
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -28,6 +30,19 @@ void engine_options(CLI::App* verb, EngineOptions& engine) {
   verb->add_flag_callback("--no-fuse", [&engine] { engine.fuse = false; }, "a kernel for every op");
 }
 
+// Target names are checked here: most of what `compile` emits does not need the compiler, which would refuse them.
+void target_option(CLI::App* verb, EngineOptions& engine) {
+  const auto known = [](const std::string& name) -> std::string {
+    for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"})
+      if (name == level) return {};
+    const bool sm =
+        name.size() > 3 && name.starts_with("sm_") && name.find_first_not_of("0123456789af", 3) == std::string::npos;
+    return sm ? "" : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN";
+  };
+  verb->add_option("--target", engine.target, "x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN; default: this machine")
+      ->check(known);
+}
+
 void cache_option(CLI::App* verb, EngineOptions& engine) {
   verb->add_option("--dir", engine.cache_dir, "the cache directory; else INGOT_CACHE_DIR, else the user's");
 }
@@ -43,7 +58,8 @@ int dispatch(int argc, char** argv) {
   CLI::App app("Ingot's command-line tool: runs, compiles and explains graphs.", "ingot");
   app.require_subcommand(1);
   app.footer("Exit codes: 0 done, 1 failed, 2 usage, 3 bad input, 4 unsupported.");
-  app.set_version_flag("--version", cat("ingot ", INGOT_VERSION_MAJOR, ".", INGOT_VERSION_MINOR, ".", INGOT_VERSION_PATCH));
+  app.set_version_flag("--version",
+                       cat("ingot ", INGOT_VERSION_MAJOR, ".", INGOT_VERSION_MINOR, ".", INGOT_VERSION_PATCH));
 
   RunArgs run;
   CLI::App* run_app = app.add_subcommand("run", "run a graph on arrays; without --output print one line an output");
@@ -56,11 +72,12 @@ int dispatch(int argc, char** argv) {
   CompileArgs compile;
   CLI::App* compile_app = app.add_subcommand("compile", "write what a graph becomes");
   graph_option(compile_app, compile.graph);
-  compile_app->add_option("--target", compile.engine.target, "x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN; default: this machine");
+  target_option(compile_app, compile.engine);
   compile_app->add_option("--emit", compile.emit, "kernel, llvm, asm, cuda, cubin or artifact")
       ->check(CLI::IsMember({"kernel", "llvm", "asm", "cuda", "cubin", "artifact"}))
       ->capture_default_str();
-  compile_app->add_option("--kernel", compile.kernel, "the number of one kernel; default: all")->check(CLI::NonNegativeNumber);
+  compile_app->add_option("--kernel", compile.kernel, "the number of one kernel; default: all")
+      ->check(CLI::NonNegativeNumber);
   compile_app->add_flag_callback("--no-fuse", [&compile] { compile.engine.fuse = false; }, "a kernel for every op");
   compile_app->add_option("-o,--output", compile.output, "the file to write")->capture_default_str();
 
@@ -75,9 +92,13 @@ int dispatch(int argc, char** argv) {
   graph_option(bench_app, bench.graph);
   feed_options(bench_app, bench.feed);
   repeat(bench_app, "--tiny", bench.tiny, "SYMBOL=N: the sizes for the cost of a call; default: small ones");
-  bench_app->add_option("--samples", bench.samples, "samples of each figure")->check(CLI::Range(3, 1000))->capture_default_str();
+  bench_app->add_option("--samples", bench.samples, "samples of each figure")
+      ->check(CLI::Range(3, 1000))
+      ->capture_default_str();
   bench.engine.threads = 1;
-  bench_app->add_option("--threads", bench.engine.threads, "threads; 1 pins to one CPU")->check(CLI::PositiveNumber)->capture_default_str();
+  bench_app->add_option("--threads", bench.engine.threads, "threads; 1 pins to one CPU")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   bench_app->add_flag("--json", bench.json, "raw samples as JSON");
   bench_app->add_option("--probe", bench.probe)->group("");
 
@@ -88,13 +109,14 @@ int dispatch(int argc, char** argv) {
   CacheArgs cache;
   CLI::App* cache_app = app.add_subcommand("cache", "look at, check, fill or empty the disk cache");
   cache_app->require_subcommand(1);
-  for (const auto& [name, help] : {std::pair{"list", "the entries"}, std::pair{"verify", "check every entry, remove damaged ones"},
-                                   std::pair{"warm", "compile graphs into the cache"}, std::pair{"clear", "remove every entry"}}) {
+  for (const auto& [name, help] :
+       {std::pair{"list", "the entries"}, std::pair{"verify", "check every entry, remove damaged ones"},
+        std::pair{"warm", "compile graphs into the cache"}, std::pair{"clear", "remove every entry"}}) {
     CLI::App* sub = cache_app->add_subcommand(name, help);
     cache_option(sub, cache.engine);
     if (std::string_view(name) == "warm") {
       sub->add_option("GRAPH", cache.graphs, "graphs in the text form")->required();
-      sub->add_option("--target", cache.engine.target, "x86-64-v2, x86-64-v3, x86-64-v4; default: this machine");
+      target_option(sub, cache.engine);
     } else {
       sub->add_flag("--json", cache.json, "the report as JSON");
     }
@@ -127,7 +149,10 @@ int dispatch(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace ingot::tool;
   try {
-    return dispatch(argc, argv);
+    const int code = dispatch(argc, argv);
+    // What was printed line by line may fail only now.
+    if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+    std::fprintf(stderr, "ingot: <stdout>: %s\n", std::strerror(errno));
   } catch (const ToolError& e) {
     std::fprintf(stderr, "ingot: %s\n", e.what());
     return e.exit;

@@ -138,7 +138,8 @@ Array read_npy(std::string_view bytes, const std::string& name, ingot_dtype want
   // Compared before anything is allocated: a header can claim any size.
   const int64_t size = byte_size(type, header.shape, name);
   if (data.size() != static_cast<size_t>(size))
-    fail(exit_bad_input, name, ": ", data.size() < static_cast<size_t>(size) ? "truncated: " : "trailing bytes: ", type.name,
+    fail(exit_bad_input, name, ": ",
+         data.size() < static_cast<size_t>(size) ? "truncated: " : "trailing bytes: ", type.name,
          shape_text(header.shape), " has ", size, " bytes, ", data.size(), " are there");
   Array out(type.number, header.shape, name);
   if (size > 0) std::memcpy(out.data(), data.data(), data.size());
@@ -148,7 +149,8 @@ Array read_npy(std::string_view bytes, const std::string& name, ingot_dtype want
 
 void write_npy(const Array& array, const std::string& path) {
   const DType& type = array.type();
-  std::string header = cat("{'descr': '", type.size() == 1 || type.npy[0] == 'V' ? '|' : '<', type.npy, "', 'fortran_order': False, 'shape': (");
+  std::string header = cat("{'descr': '", type.size() == 1 || type.npy[0] == 'V' ? '|' : '<', type.npy,
+                           "', 'fortran_order': False, 'shape': (");
   for (const int64_t extent : array.shape()) header += cat(extent, ", ");
   // (3, ) is a tuple as (3,) is, but numpy writes the latter.
   if (array.shape().size() == 1) header.pop_back();

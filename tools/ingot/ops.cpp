@@ -27,7 +27,8 @@ int ops_verb(bool json) {
   for (const auto& op : table["ops"]) {
     std::string name = op["name"], attributes;
     name.resize(width, ' ');
-    for (const auto& a : op["attributes"]) attributes += (attributes.empty() ? " {" : ", ") + a["name"].get<std::string>();
+    for (const auto& a : op["attributes"])
+      attributes += (attributes.empty() ? " {" : ", ") + a["name"].get<std::string>();
     if (!attributes.empty()) attributes += "}";
     const int least = op["operands"][0], most = op["operands"][1];
     text += cat(name, "  ", op["class"].get<std::string>(), ", ", least == most ? cat(least) : cat(least, " to ", most),

@@ -60,15 +60,17 @@ class Page {
   std::string run() {
     const json& j = fused_.json();
     const std::string name = text_of(j["name"]);
-    out_ = cat("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-               "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
-               name, " - ingot explain</title>\n<style>", style, "</style></head>\n<body>\n<h1>", name.empty() ? "graph" : name,
-               "</h1>\n<p class=\"soft\">How Ingot fuses this graph.</p>\n");
+    out_ =
+        cat("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+            name, " - ingot explain</title>\n<style>", style, "</style></head>\n<body>\n<h1>",
+            name.empty() ? "graph" : name, "</h1>\n<p class=\"soft\">How Ingot fuses this graph.</p>\n");
     facts();
     traffic();
     add("<h2>Graph</h2>\n<pre>", text_of(j["source"]), "</pre>\n");
     if (j["graph"] != j["source"])
-      add("<details><summary>after rewriting, as it was planned</summary><pre>", text_of(j["graph"]), "</pre></details>\n");
+      add("<details><summary>after rewriting, as it was planned</summary><pre>", text_of(j["graph"]),
+          "</pre></details>\n");
     add("<h2>Launches</h2>\n");
     for (size_t s = 0; s < fused_.steps().size(); ++s) card(s);
     edges();
@@ -92,20 +94,22 @@ class Page {
     fact(cat(j["ops"].get<size_t>()), "ops");
     fact(cat(unfused_.steps().size(), " \xe2\x86\x92 ", fused_.steps().size()), "launches, unfused to fused");
     fact(cat(j["kernels"].get<size_t>()), "distinct kernels");
-    fact(cat(unfused_.json()["buffers"].size(), " \xe2\x86\x92 ", j["buffers"].size()), "values stored between launches");
+    fact(cat(unfused_.json()["buffers"].size(), " \xe2\x86\x92 ", j["buffers"].size()),
+         "values stored between launches");
     if (symbols_) {
       const double before = static_cast<double>(unfused_.traffic(*symbols_).total());
       const double after = static_cast<double>(fused_.traffic(*symbols_).total());
-      fact(bytes_text(before - after), cat("not moved, ", before > 0 ? static_cast<int>((before - after) / before * 100 + 0.5) : 0, " % of ",
-                                          bytes_text(before)));
+      fact(bytes_text(before - after),
+           cat("not moved, ", before > 0 ? static_cast<int>((before - after) / before * 100 + 0.5) : 0, " % of ",
+               bytes_text(before)));
     }
     add("</div>\n");
   }
 
   void bar(const char* what, uint64_t bytes, uint64_t most, bool good) {
     const double width = most > 0 ? static_cast<double>(bytes) / static_cast<double>(most) * 100 : 0;
-    add("<div class=\"bar", good ? " good" : "", "\"><span>", what, "</span><i style=\"width: ", width, "%\"></i><span>",
-        bytes_text(static_cast<double>(bytes)), "</span></div>\n");
+    add("<div class=\"bar", good ? " good" : "", "\"><span>", what, "</span><i style=\"width: ", width,
+        "%\"></i><span>", bytes_text(static_cast<double>(bytes)), "</span></div>\n");
   }
 
   void traffic() {
@@ -118,7 +122,9 @@ class Page {
     }
     std::string sizes;
     for (const auto& [name, value] : *symbols_) sizes += cat(sizes.empty() ? "" : ", ", name, " = ", value);
-    if (!sizes.empty()) add("<p class=\"soft\">For ", escaped(sizes), ". Each tensor counts once for every launch that reads or writes it.</p>\n");
+    if (!sizes.empty())
+      add("<p class=\"soft\">For ", escaped(sizes),
+          ". Each tensor counts once for every launch that reads or writes it.</p>\n");
     const uint64_t before = unfused_.traffic(*symbols_).total(), after = fused_.traffic(*symbols_).total();
     bar("unfused", before, std::max(before, after), false);
     bar("fused", after, std::max(before, after), true);
@@ -126,19 +132,24 @@ class Page {
 
   void card(size_t index) {
     const json& step = fused_.steps()[index];
-    add("<div class=\"card\" id=\"launch", index, "\"><h3>Launch ", index, " <span class=\"soft\">kernel ", step["kernel"].get<size_t>(), ", over ",
-        text_of(step["sizes"]), ", ", step["nodes"].get<size_t>(), " nodes</span></h3>\n<div>");
-    for (const auto& op : step["ops"]) add("<span class=\"chip\" title=\"", text_of(op["result"]), "\">", text_of(op["name"]), "</span>");
+    add("<div class=\"card\" id=\"launch", index, "\"><h3>Launch ", index, " <span class=\"soft\">kernel ",
+        step["kernel"].get<size_t>(), ", over ", text_of(step["sizes"]), ", ", step["nodes"].get<size_t>(),
+        " nodes</span></h3>\n<div>");
+    for (const auto& op : step["ops"])
+      add("<span class=\"chip\" title=\"", text_of(op["result"]), "\">", text_of(op["name"]), "</span>");
     if (step["ops"].empty()) add("<span class=\"chip\">copy</span>");
-    add("</div>\n<table><tr><th>tensor</th><th></th><th>dtype</th><th>extents</th>", symbols_ ? "<th class=\"number\">bytes</th>" : "", "</tr>\n");
+    add("</div>\n<table><tr><th>tensor</th><th></th><th>dtype</th><th>extents</th>",
+        symbols_ ? "<th class=\"number\">bytes</th>" : "", "</tr>\n");
     for (const auto& t : step["tensors"]) {
-      add("<tr><td>", escaped(fused_.tensor_name(t)), "</td><td>", t["store"].get<bool>() ? "written" : "read", "</td><td>", text_of(t["dtype"]),
-          "</td><td><code>", text_of(t["extents"]), "</code></td>");
-      if (symbols_) add("<td class=\"number\">", bytes_text(static_cast<double>(Plan::tensor_bytes(t, *symbols_))), "</td>");
+      add("<tr><td>", escaped(fused_.tensor_name(t)), "</td><td>", t["store"].get<bool>() ? "written" : "read",
+          "</td><td>", text_of(t["dtype"]), "</td><td><code>", text_of(t["extents"]), "</code></td>");
+      if (symbols_)
+        add("<td class=\"number\">", bytes_text(static_cast<double>(Plan::tensor_bytes(t, *symbols_))), "</td>");
       add("</tr>\n");
     }
-    add("</table>\n<details><summary>kernel</summary><pre>", text_of(step["text"]), "</pre></details>\n<details><summary>schedule</summary><pre>",
-        text_of(step["schedule"]), "</pre></details></div>\n");
+    add("</table>\n<details><summary>kernel</summary><pre>", text_of(step["text"]),
+        "</pre></details>\n<details><summary>schedule</summary><pre>", text_of(step["schedule"]),
+        "</pre></details></div>\n");
   }
 
   void edges() {
@@ -151,8 +162,9 @@ class Page {
     add("<table><tr><th>value</th><th>from</th><th>to</th><th>why</th></tr>\n");
     for (const auto& e : list) {
       const size_t from = e["from"], to = e["to"];
-      add("<tr><td><code>", text_of(e["value"]), "</code></td><td><a href=\"#launch", from, "\">launch ", from, "</a></td><td><a href=\"#launch", to,
-          "\">launch ", to, "</a></td><td>", text_of(e["reason"]), "</td></tr>\n");
+      add("<tr><td><code>", text_of(e["value"]), "</code></td><td><a href=\"#launch", from, "\">launch ", from,
+          "</a></td><td><a href=\"#launch", to, "\">launch ", to, "</a></td><td>", text_of(e["reason"]),
+          "</td></tr>\n");
     }
     add("</table>\n");
   }

@@ -10,7 +10,9 @@
 namespace ingot::tool {
 
 Plan::Plan(const ingot_executable* executable)
-    : json_(nlohmann::json::parse(describe(executable, "json"))), inputs_(inputs_of(executable)), outputs_(outputs_of(executable)) {}
+    : json_(nlohmann::json::parse(describe(executable, "json"))),
+      inputs_(inputs_of(executable)),
+      outputs_(outputs_of(executable)) {}
 
 std::string Plan::tensor_name(const nlohmann::json& tensor) const {
   const std::string kind = tensor["kind"];

@@ -42,7 +42,8 @@ std::string run_self(const std::vector<std::string>& arguments) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail(exit_failed, "the child that measures a fresh process failed");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    fail(exit_failed, "the child that measures a fresh process failed");
   return out;
 }
 

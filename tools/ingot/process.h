@@ -6,7 +6,8 @@
 
 namespace ingot::tool {
 
-// Runs /proc/self/exe with these arguments and gives back its stdout; its stderr is this process's. Throws if it ends with anything but 0.
+// Runs /proc/self/exe with these arguments and gives back its stdout; its stderr is this process's. Throws if it ends
+// with anything but 0.
 std::string run_self(const std::vector<std::string>& arguments);
 
 // A new directory of the caller's own; removed with all that is in it.

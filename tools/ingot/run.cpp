@@ -50,7 +50,8 @@ int run_verb(const RunArgs& args) {
   std::vector<std::optional<std::string>> files(ios.size());
   for (const std::string& text : args.outputs) {
     const size_t equals = text.find('=');
-    if (equals == std::string::npos || equals + 1 == text.size()) fail(exit_usage, "--output ", text, ": expected NAME=FILE.npy");
+    if (equals == std::string::npos || equals + 1 == text.size())
+      fail(exit_usage, "--output ", text, ": expected NAME=FILE.npy");
     auto& file = files[find_io(ios, text.substr(0, equals), "--output " + text, "output")];
     if (file) fail(exit_usage, "--output ", text, ": that output is named twice");
     file = text.substr(equals + 1);

@@ -33,7 +33,8 @@ std::vector<std::string> input_types(const std::string& source) {
   int depth = 0;
   for (; at < source.size(); ++at) {
     const char c = source[at];
-    if (in_type) out.back() += c;
+    const bool ends = !in_quotes && depth == 1 && (c == ',' || c == ')');
+    if (in_type && !ends) out.back() += c;
     if (in_quotes && c == '\\') {
       if (in_type) out.back() += source[at + 1];
       ++at;
@@ -89,7 +90,9 @@ Graph parse_graph(ingot_context* context, const std::string& text, const std::st
   return Graph(graph);
 }
 
-Graph load_graph(ingot_context* context, const std::string& path) { return parse_graph(context, read_file(path), path); }
+Graph load_graph(ingot_context* context, const std::string& path) {
+  return parse_graph(context, read_file(path), path);
+}
 
 Executable compile_graph(ingot_context* context, const ingot_graph* graph, const EngineOptions& options) {
   ingot_compile_options o = INGOT_COMPILE_OPTIONS_INIT;
@@ -98,7 +101,9 @@ Executable compile_graph(ingot_context* context, const ingot_graph* graph, const
   if (options.backend == "auto") o.backend = INGOT_BACKEND_AUTO;
   else if (options.backend == "cpu") o.backend = INGOT_BACKEND_CPU;
   else if (options.backend == "interp") o.backend = INGOT_BACKEND_INTERPRETER;
-  else fail(exit_unsupported, "backend ", options.backend, ": this version launches no kernels there; auto, cpu and interp do");
+  else
+    fail(exit_unsupported, "backend ", options.backend,
+         ": this version launches no kernels there; auto, cpu and interp do");
   ingot_executable* executable = nullptr;
   check(ingot_compile(context, graph, &o, &executable));
   return Executable(executable);

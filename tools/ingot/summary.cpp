@@ -39,8 +39,8 @@ std::string summary(const std::string& name, const Array& array) {
       if (most == n || v > high) high = v, most = i;
     }
     if (least < n)
-      out += cat(" min ", element_text(type, data + least * size), " max ", element_text(type, data + most * size), " mean ",
-                 sum / static_cast<double>(n - nans));
+      out += cat(" min ", element_text(type, data + least * size), " max ", element_text(type, data + most * size),
+                 " mean ", sum / static_cast<double>(n - nans));
     if (nans > 0) out += cat(" nan ", nans);
     out += " [";
     for (size_t i = 0; i < std::min(n, first_values); ++i) out += (i ? ", " : "") + element_text(type, data + i * size);

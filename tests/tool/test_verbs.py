@@ -1,0 +1,211 @@
+"""compile, explain, bench, ops, doctor."""
+
+import html.parser
+import json
+import os
+import re
+
+import tool
+from tool import EXAMPLES, HAS_COMPILER, ToolTest
+
+SOFTMAX = os.path.join(EXAMPLES, "graphs", "softmax.ingot")
+HEADER = os.path.join(EXAMPLES, "..", "include", "ingot", "ingot.h")
+
+
+class Compile(ToolTest):
+    def test_kernel_text_goes_to_stdout_or_a_file(self):
+        text = self.ok("compile", SOFTMAX)
+        self.assertIn(b"fold.max", text)
+        self.assertIn(b"fold.sum", text)
+        self.ok("compile", SOFTMAX, "--emit", "kernel", "-o", self.path("k.txt"))
+        with open(self.path("k.txt"), "rb") as file:
+            self.assertEqual(file.read(), text)
+
+    def test_unfused_there_is_a_kernel_for_every_op(self):
+        count = self.ok("compile", SOFTMAX, "--no-fuse").count(b"// kernel ")
+        self.assertEqual(self.ok("compile", SOFTMAX).count(b"// kernel "), 1)
+        self.assertGreater(count, 3)
+        one = self.ok("compile", SOFTMAX, "--no-fuse", "--kernel", count - 1)
+        self.assertTrue(one.startswith(b"// kernel %d" % (count - 1)))
+
+    def test_code_for_every_target(self):
+        if not HAS_COMPILER:
+            self.skipTest("no compiler module")
+        for target, token in [
+            ("x86-64-v2", b"%xmm"),
+            ("x86-64-v3", b"%ymm"),
+            ("x86-64-v4", b"mm"),
+            ("aarch64", b"fmla"),
+        ]:
+            with self.subTest(target):
+                self.assertIn(token, self.ok("compile", SOFTMAX, "--target", target, "--emit", "asm"))
+                self.assertIn(b"define", self.ok("compile", SOFTMAX, "--target", target, "--emit", "llvm"))
+        artifact = self.ok("compile", SOFTMAX, "--emit", "artifact", "-o", "-")
+        self.assertEqual(artifact, self.ok("compile", SOFTMAX, "--emit", "artifact"))
+
+
+class Links(html.parser.HTMLParser):
+    """Tags left open, and attributes that would fetch something."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.outside = [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+        self.outside += [v for k, v in attrs if k in ("src", "href", "data") and not v.startswith("#")]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+
+class Explain(ToolTest):
+    def page(self, *args):
+        text = self.ok("explain", *args).decode()
+        links = Links()
+        links.feed(text)
+        self.assertEqual((links.open, links.outside), ([], []))
+        self.assertNotIn("url(", text)
+        return text
+
+    def test_page_shows_graph_kernels_and_bytes(self):
+        text = self.page(SOFTMAX, "--shape", "B=64", "--shape", "N=1000")
+        for part in ["softmax %scores", "fold.sum", "Launch 0", "input scores", "B = 64, N = 1000"]:
+            self.assertIn(part, text)
+
+    def test_bytes_are_those_that_a_run_counts(self):
+        sizes = ["--shape", "B=64", "--shape", "N=1000"]
+
+        def kib(*flags):
+            s = self.stats(SOFTMAX, "--random", "1", *sizes, *flags)
+            value = (s["bytes_read"] + s["bytes_written"]) / 1024
+            return f"{value:.0f} KiB" if value < 1024 else f"{value / 1024:.1f} MiB"
+
+        text = self.page(SOFTMAX, *sizes)
+        self.assertIn(f">{kib()}</span>", text)
+        self.assertIn(f">{kib('--no-fuse')}</span>", text)
+
+    def test_without_sizes_it_says_how_to_give_them(self):
+        self.assertIn("--shape B=N --shape N=N", self.page(SOFTMAX))
+        self.fails(tool.USAGE, "2 extents are symbolic", "explain", SOFTMAX, "--shape", "B=1")
+        self.fails(tool.USAGE, "no input has the extent Q", "explain", SOFTMAX, "--shape", "Q=1")
+
+    def test_names_from_the_graph_are_escaped(self):
+        graph = self.graph(
+            'graph @"<script>&"(%"<b>": f32[N]) -> ("<i>": f32[N]) {\n  %0 = neg %"<b>"\n  return %0\n}\n'
+        )
+        text = self.page(graph, "--shape", "N=4")
+        self.assertNotIn("<script>", text)
+        self.assertNotIn("<b>&", text)
+        self.assertIn("&lt;script&gt;&amp;", text)
+
+
+class Bench(ToolTest):
+    def test_json_holds_samples_of_every_figure(self):
+        report = json.loads(
+            self.ok("bench", SOFTMAX, "--shape", "B=4", "--shape", "N=100", "--samples", "3", "--json")
+        )
+        self.assertEqual(report["schema"], 1)
+        self.assertEqual(
+            set(report["ns"]),
+            {
+                "cold_compile",
+                "later_compile",
+                "warm_disk_first_call",
+                "warm_call",
+                "unfused_call",
+                "memcpy",
+                "dispatch",
+            },
+        )
+        for name, figure in report["ns"].items():
+            self.assertGreaterEqual(len(figure["samples"]), 3, name)
+            self.assertGreater(min(figure["samples"]), 0, name)
+            self.assertLessEqual(min(figure["samples"]), figure["median"])
+        self.assertEqual(report["bytes_read"] + report["bytes_written"], 2 * 4 * 100 * 4)
+        self.assertEqual(report["launches"], 1)
+        self.assertGreater(report["ratios"]["unfused_to_fused"], 0)
+
+    def test_text_and_stdin(self):
+        with open(SOFTMAX, "rb") as file:
+            text = self.ok(
+                "bench",
+                "-",
+                "--shape",
+                "B=2",
+                "--shape",
+                "N=10",
+                "--samples",
+                "3",
+                "--tiny",
+                "B=1",
+                "--tiny",
+                "N=16",
+                stdin=file.read(),
+            )
+        for part in [b"cold compile", b"warm disk, first call", b"B=1, N=16", b"memcpy / fused"]:
+            self.assertIn(part, text)
+
+    def test_nothing_is_left_behind(self):
+        self.ok("bench", SOFTMAX, "--shape", "B=2", "--shape", "N=10", "--samples", "3")
+        self.assertFalse([n for n in os.listdir(self.folder) if n.startswith("ingot-")])
+
+    def environment(self):
+        return {**super().environment(), "TMPDIR": self.folder}
+
+
+class Ops(ToolTest):
+    def test_the_table_is_the_headers(self):
+        table = json.loads(self.ok("ops", "--json"))
+        self.assertEqual(table["schema"], 1)
+        with open(HEADER, encoding="utf-8") as file:
+            numbers = dict(re.findall(r"INGOT_OP_(\w+) = (\d+)", file.read()))
+        self.assertEqual(
+            {op["name"]: op["number"] for op in table["ops"]}, {k.lower(): int(v) for k, v in numbers.items()}
+        )
+        text = self.ok("ops").decode()
+        self.assertEqual(len(text.splitlines()), len(table["ops"]))
+        self.assertRegex(text, r"(?m)^fma +elementwise, 3 operands: ")
+
+
+class Doctor(ToolTest):
+    def test_says_what_is_there(self):
+        code, out, err = self.call("doctor")
+        text = out.decode()
+        self.assertRegex(text, r"(?m)^library +\d+\.\d+\.\d+$")
+        self.assertRegex(text, r"(?m)^target +(x86-64-v\d|aarch64)")
+        self.assertRegex(text, r"(?m)^interpreter +compiles, runs, right result$")
+        self.assertIn(self.cache, text)
+        self.assertEqual(code, tool.DONE if HAS_COMPILER else tool.FAILED, text + err)
+        if HAS_COMPILER:
+            self.assertRegex(text, r"(?m)^machine code +compiles, runs, right result$")
+
+    def test_a_missing_module_is_a_problem_and_every_place_is_named(self):
+        os.mkdir(self.path("empty"))
+        old = self.environment
+        self.environment = lambda: {**old(), "INGOT_MODULE_DIR": self.path("empty")}
+        code, out, _ = self.call("doctor")
+        self.assertEqual(code, tool.FAILED)
+        self.assertIn("PROBLEM", out.decode())
+        self.assertIn(self.path("empty"), out.decode())
+        # Everything still runs, by the interpreter.
+        self.ok("run", SOFTMAX, "--random", "1", "--shape", "B=2", "--shape", "N=3")
+        self.fails(
+            tool.UNSUPPORTED,
+            "compiler module",
+            "run",
+            SOFTMAX,
+            "--random",
+            "1",
+            "--shape",
+            "B=2",
+            "--shape",
+            "N=3",
+            "--backend",
+            "cpu",
+        )
+
+
+if __name__ == "__main__":
+    tool.main()
