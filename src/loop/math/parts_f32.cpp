@@ -26,7 +26,8 @@ Val scale_far(Val p, Val exponent, Val negative) {
 ExpParts exp_parts(Val a, int up) {
   const Reduction x(a, up);
   const Val r = fma(x.n, -ln2_lo, x.high);
-  return {.t = x.t, .s = fma(r * r, exp_quotient(r), r), .power = x.power(), .high = {}, .low = {}, .curve = {}};
+  const Val curve = r * r * exp_quotient(r);
+  return {.t = x.t, .s = r + curve, .power = x.power(), .high = r, .low = {}, .curve = curve};
 }
 
 ExpParts exp_parts(Val a, Val a_low, int up) {
@@ -38,8 +39,8 @@ ExpParts exp_parts(Val a, Val a_low, int up) {
 }
 
 Val ExpParts::add_product(Val c, Val k) const {
-  if (curve.id() == no_node) return fma(k, s, c);
-  return fma(k, low, fma(k, curve, fma(k, high, c)));
+  const Val sum = fma(k, curve, fma(k, high, c));
+  return low.id() == no_node ? sum : fma(k, low, sum);
 }
 
 }  // namespace ingot::loop::math::f32

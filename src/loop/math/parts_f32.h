@@ -35,15 +35,14 @@ inline Val exp2_fraction(Val f) {
 // back. `exponent` is (n + 127) << 23, `negative` tells whether n is so (either will do near 0).
 Val scale_far(Val p, Val exponent, Val negative);
 
-// e^a = 2^n (1 + s), s not rounded to the grid of 1 + s: what quotients and products want.
+// e^a = 2^n (1 + s), for quotients and products that want s finer than the grid of 1 + s.
 struct ExpParts {
-  Val t;      // bits: a multiple of 2^9, plus n + 127 + up
-  Val s;      // e^r - 1, r = a - n ln 2
-  Val power;  // 2^(n + up), where that is normal
-  // r = high + low and s - r unrounded; only made for an argument in two parts.
-  Val high, low, curve;
+  Val t;                 // bits: a multiple of 2^9, plus n + 127 + up
+  Val s;                 // e^r - 1, r = a - n ln 2
+  Val power;             // 2^(n + up), where that is normal
+  Val high, low, curve;  // s before it was rounded: their sum; no low where the argument was one value
 
-  // c + k s. With the finer parts it does not see the rounding of r and s, a quarter of an ulp of 1 each.
+  // c + k s without the rounding of s, which is up to a quarter of an ulp of 1.
   Val add_product(Val c, Val k) const;
 };
 ExpParts exp_parts(Val a, int up);
