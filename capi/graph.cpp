@@ -22,7 +22,7 @@ ir::DType dtype_of(int64_t number) {
 
 ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
   ir::NamedAttr out;
-  out.name = capi::text(a.name, a.name_length, "an attribute's name");
+  out.name = capi::name_text(a.name, a.name_length, "an attribute's name");
   const auto bad = [&](const auto&... why) { fail(Code::invalid_argument, "attribute ", index, " (", out.name, "): ", why...); };
   if (a.zero != 0 || a.reserved != 0) bad("its reserved fields are not zero");
   const auto many = [&](const auto* p) {
@@ -121,7 +121,7 @@ ingot_status* ingot_graph_create(ingot_context* context, const char* name, size_
   return capi::guarded([&] {
     auto handle = std::make_unique<ingot_graph>();
     handle->context = capi::need(context, "context").context;
-    const std::string_view given = capi::text(name, name_length, "name");
+    const std::string_view given = capi::name_text(name, name_length, "name");
     handle->graph = given.empty() ? std::make_shared<ir::Graph>() : std::make_shared<ir::Graph>(std::string(given));
     capi::need(graph, "graph") = handle.release();
   });
@@ -170,7 +170,7 @@ ingot_status* ingot_graph_dim_symbol(ingot_graph* graph, const char* name, size_
     ir::Graph& g = building(graph);
     capi::need(dim, "dim");
     if (g.sealed()) fail(Code::failed_precondition, "the graph is finished");
-    *dim = g.dims().symbol(capi::text(name, name_length, "name"), lo, hi);
+    *dim = g.dims().symbol(capi::name_text(name, name_length, "name"), lo, hi);
   });
 }
 
@@ -204,7 +204,7 @@ ingot_status* ingot_graph_input(ingot_graph* graph, const char* name, size_t nam
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(value, "value");
-    *value = g.input(capi::text(name, name_length, "name"), dtype_of(dtype), dims(g, shape, rank, "shape"));
+    *value = g.input(capi::name_text(name, name_length, "name"), dtype_of(dtype), dims(g, shape, rank, "shape"));
   });
 }
 
@@ -212,7 +212,7 @@ ingot_status* ingot_graph_dim_input(ingot_graph* graph, const char* name, size_t
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(value, "value");
-    *value = g.dim_input(capi::text(name, name_length, "name"), dims(g, &symbol, 1, "symbol")[0]);
+    *value = g.dim_input(capi::name_text(name, name_length, "name"), dims(g, &symbol, 1, "symbol")[0]);
   });
 }
 
@@ -256,7 +256,7 @@ ingot_status* ingot_graph_output(ingot_graph* graph, const char* name, size_t na
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     if (value >= g.value_count()) fail(Code::invalid_argument, "value ", value, " is none of this graph");
-    g.output(capi::text(name, name_length, "name"), value);
+    g.output(capi::name_text(name, name_length, "name"), value);
   });
 }
 
@@ -268,7 +268,7 @@ ingot_status* ingot_graph_find_value(const ingot_graph* graph, const char* name,
   return capi::guarded([&] {
     const ir::Graph& g = *capi::need(graph, "graph").graph;
     capi::need(value, "value");
-    const std::string_view wanted = capi::text(name, name_length, "name");
+    const std::string_view wanted = capi::name_text(name, name_length, "name");
     const ir::ValueId v = g.find_value(wanted);
     if (v == ir::no_value) fail(Code::not_found, "no value is named %", wanted);
     *value = v;

@@ -95,6 +95,8 @@ std::span<T> list(T* p, size_t n, const char* name) {
 
 // NULL with length 0 or INGOT_NUL is "".
 std::string_view text(const char* p, size_t length, const char* name);
+// The same for names, which have to be UTF-8.
+std::string_view name_text(const char* p, size_t length, const char* name);
 
 // The option struct the caller gave, at the size this library knows: what an older one lacks is zero, and what a newer one
 // adds has to be.

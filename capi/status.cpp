@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "capi/handles.h"
+#include "ir/utf8.h"
 
 namespace ingot::capi {
 
@@ -49,6 +50,13 @@ std::string_view text(const char* p, size_t length, const char* name) {
     return {};
   }
   return {p, length == INGOT_NUL ? std::strlen(p) : length};
+}
+
+std::string_view name_text(const char* p, size_t length, const char* name) {
+  const std::string_view given = text(p, length, name);
+  if (const size_t at = ir::find_bad_utf8(given); at != std::string_view::npos)
+    fail(Code::invalid_argument, name, " is not UTF-8 at byte ", at);
+  return given;
 }
 
 }  // namespace ingot::capi

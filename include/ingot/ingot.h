@@ -184,6 +184,14 @@ typedef struct ingot_attr {
   uint64_t reserved;
 } ingot_attr;
 
+/* Every option and out struct begins with its size; the rest is zero. Designated where the language has it, so that
+ * compilers do not ask for the other members. */
+#ifdef __cplusplus
+#define INGOT_INIT(type) { sizeof(type) }
+#else
+#define INGOT_INIT(type) { .struct_size = sizeof(type) }
+#endif
+
 /* ---- extension structs: { struct_size, next, kind, ... }; this version knows none ---- */
 
 typedef struct ingot_ext {
@@ -235,7 +243,7 @@ typedef struct ingot_context_options {
   uint32_t parallel_width;         /* how many tasks at once make sense; 0: as num_threads */
   uint32_t reserved;
 } ingot_context_options;
-#define INGOT_CONTEXT_OPTIONS_INIT { sizeof(ingot_context_options) }
+#define INGOT_CONTEXT_OPTIONS_INIT INGOT_INIT(ingot_context_options)
 
 typedef struct ingot_compile_options {
   size_t struct_size;
@@ -244,7 +252,7 @@ typedef struct ingot_compile_options {
   uint32_t no_fusion;    /* 1: a kernel for every op; the bits are the same */
   const char* target;    /* "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"; NULL: the highest this machine runs */
 } ingot_compile_options;
-#define INGOT_COMPILE_OPTIONS_INIT { sizeof(ingot_compile_options) }
+#define INGOT_COMPILE_OPTIONS_INIT INGOT_INIT(ingot_compile_options)
 
 typedef struct ingot_run_options {
   size_t struct_size;
@@ -255,7 +263,7 @@ typedef struct ingot_run_options {
   uint32_t serial;        /* 1: on the calling thread alone */
   uint32_t reserved;
 } ingot_run_options;
-#define INGOT_RUN_OPTIONS_INIT { sizeof(ingot_run_options) }
+#define INGOT_RUN_OPTIONS_INIT INGOT_INIT(ingot_run_options)
 
 /* ---- information out ---- */
 
@@ -279,7 +287,7 @@ typedef struct ingot_stats {
   uint64_t evictions;
   uint64_t compiler_loaded; /* 1 once the compiler module is in this process */
 } ingot_stats;
-#define INGOT_STATS_INIT { sizeof(ingot_stats) }
+#define INGOT_STATS_INIT INGOT_INIT(ingot_stats)
 
 /* An input or output of an executable. The pointers live as long as the executable. */
 typedef struct ingot_io_info {
@@ -290,7 +298,7 @@ typedef struct ingot_io_info {
   const int64_t* extents; /* rank of them; -1 where the extent is symbolic */
   const char* shape_text; /* "[B, 2*N]" */
 } ingot_io_info;
-#define INGOT_IO_INFO_INIT { sizeof(ingot_io_info) }
+#define INGOT_IO_INFO_INIT INGOT_INIT(ingot_io_info)
 
 /* Returned by ingot_get_proc_table: every function of this header by name, for hosts that dlopen. Slots are only ever
  * added at the end; struct_size tells how many there are. */

@@ -1,5 +1,10 @@
 #include "jit/cpu/codegen.h"
 
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
@@ -38,8 +43,16 @@ void init_codegen() {
   // The emitter interleaves independent vectors; the scheduler undoes that and spills (twice slower at 100 operations).
   set_option("enable-misched", "false");
   set_option("enable-post-misched", "false");
+  // What the emitter leaves nothing to do for: addresses are base + scaled index already, constants are where they
+  // belong, and there are no calls or comparisons of memory to expand.
+  set_option("disable-lsr", "true");
+  set_option("disable-cgp", "true");
+  set_option("disable-constant-hoisting", "true");
+  set_option("disable-mergeicmps", "true");
+  set_option("disable-partial-libcall-inlining", "true");
 }
 
+namespace {
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
   const llvm::Triple triple(target.triple);
   std::string error;
@@ -54,6 +67,38 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
                                         llvm::CodeGenOptLevel::Less);
   if (!machine) bug("no target machine for ", target.triple);
   return machine;
+}
+
+struct Idle {
+  std::mutex mutex;
+  std::vector<std::pair<const Target*, std::unique_ptr<llvm::TargetMachine>>> machines;
+};
+Idle& idle() {
+  static Idle the;
+  return the;
+}
+// As many as compile at once on most machines; a machine holds about a megabyte.
+constexpr size_t most_idle = 8;
+}  // namespace
+
+Machine::Machine(const Target& target) : target_(target) {
+  {
+    const std::lock_guard lock(idle().mutex);
+    auto& machines = idle().machines;
+    const auto it = std::ranges::find(machines, &target, [](const auto& m) { return m.first; });
+    if (it != machines.end()) {
+      machine_ = std::move(it->second);
+      machines.erase(it);
+    }
+  }
+  if (!machine_) machine_ = make_machine(target);
+}
+
+Machine::~Machine() {
+  const std::lock_guard lock(idle().mutex);
+  auto& machines = idle().machines;
+  if (machines.size() >= most_idle) machines.erase(machines.begin());
+  machines.emplace_back(&target_, std::move(machine_));
 }
 
 llvm::SmallVector<char, 0> make_object(llvm::TargetMachine& machine, llvm::Module& module) {

@@ -30,7 +30,7 @@ std::vector<uint8_t> compile_kernel(std::span<const uint8_t> bytes, std::string_
   if (!target) fail(Code::invalid_argument, "no CPU target ", target_name);
   const loop::Kernel kernel = loop::decode(bytes.data(), bytes.size());
   llvm::LLVMContext context;
-  const auto machine = make_machine(*target);
+  Machine machine(*target);
   std::vector<std::string> names;
   const auto module = emit_module(context, *target, kernel, names);
   compat::set_triple(*module, llvm::Triple(target->triple));

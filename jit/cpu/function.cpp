@@ -112,9 +112,14 @@ Value* FunctionEmitter::item(Value* base, Value* index, size_t item_bytes) {
 }
 
 Value* FunctionEmitter::fold_value(NodeId fold) {
-  llvm::IRBuilder<> pre(preheader_);
   Value* base = field(offsetof(Frame, value), b.getPtrTy());
-  Value* at = pre.CreateConstGEP1_64(pre.getInt64Ty(), base, static_cast<uint64_t>(s_.fold_slot[fold]));
+  llvm::IRBuilder<> pre(preheader_);
+  const auto slot = static_cast<uint64_t>(s_.fold_slot[fold]);
+  // Mode row without a row axis has one lane, whose results lie as those of lanes do.
+  Value* at = s_.mode == loop::LaneMode::cols
+                  ? pre.CreateConstGEP1_64(pre.getInt64Ty(), base, slot)
+                  : pre.CreateGEP(pre.getInt8Ty(), base,
+                                  pre.CreateMul(field(offsetof(Frame, acc_stride), b.getInt64Ty()), pre.getInt64(slot)));
   const DType t = k_.nodes[fold].type;
   if (t != DType::boolean) return pre.CreateLoad(ops.type(t, 0), at);
   Value* byte = pre.CreateLoad(pre.getInt8Ty(), at);

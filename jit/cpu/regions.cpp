@@ -40,8 +40,9 @@ Regions find_regions(const loop::Kernel& kernel, const std::vector<NodeId>& list
     const loop::Node& node = kernel.nodes[n];
     if (region[n] == unused) region[n] = 0;
     const uint32_t here = region[n];
-    for (const NodeId a : node.arg)
-      if (a != loop::no_node && !(node.op == Prim::rare && a == node.arg[2])) region[a] = tree.common(region[a], here);
+    const size_t always = node.op == Prim::rare ? 2 : 3;
+    for (size_t a = 0; a < always; ++a)
+      if (node.arg[a] != loop::no_node) region[node.arg[a]] = tree.common(region[node.arg[a]], here);
     if (node.op != Prim::rare) continue;
     const uint32_t slow = tree.add(here);
     out.slow_of[n] = slow;

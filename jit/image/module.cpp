@@ -23,8 +23,15 @@ std::string own_directory() {
   link_map* map = nullptr;
   if (!dladdr1(reinterpret_cast<const void*>(&find_module), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP))
     return {};
-  // The main program's name is empty, and null opens it.
-  void* self = dlopen(map->l_name && *map->l_name ? map->l_name : nullptr, RTLD_NOW | RTLD_NOLOAD);
+  if (!map->l_name || !*map->l_name) {
+    // Linked into the main program, for which glibc may keep no origin (and dlinfo then reads through null).
+    char program[PATH_MAX];
+    const ssize_t size = readlink("/proc/self/exe", program, sizeof program);
+    if (size <= 0 || program[0] != '/') return {};
+    const std::string path(program, static_cast<size_t>(size));
+    return path.substr(0, path.rfind('/'));
+  }
+  void* self = dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD);
   if (!self) return {};
   char origin[PATH_MAX] = "";
   const bool found = dlinfo(self, RTLD_DI_ORIGIN, origin) == 0;

@@ -1,6 +1,7 @@
 // The pipeline: graph -> passes -> plan -> programs -> executor. Nothing is compiled to machine code here.
 #include <unordered_map>
 
+#include "engine/describe.h"
 #include "engine/executable.h"
 #include "jit/interp/interp.h"
 #include "loop/schedule.h"
@@ -98,6 +99,7 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
     frame.steps.push_back({out->programs_[at->second].program, step.sizes, step.views});
   }
   out->executor_ = std::make_unique<runtime::Executor>(std::move(frame));
+  for (const std::string& stage : out->context_->dumps()) log.write(LogLevel::info, out->graph_->name(), " ", stage, ":\n", describe(*out, stage));
   out->context_->counters().graphs.fetch_add(1, std::memory_order_relaxed);
   out->context_->counters().kernels.fetch_add(out->programs_.size(), std::memory_order_relaxed);
   return out;

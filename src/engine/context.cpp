@@ -34,6 +34,8 @@ Log make_log(const ContextOptions& options) {
   if (options.log.enabled(LogLevel::error)) return options.log;
   const std::string level = environment(options, "INGOT_LOG");
   LogLevel least = LogLevel::warning;
+  // Dumps are asked for to be seen.
+  if (level.empty() && !environment(options, "INGOT_DUMP").empty()) return {stderr_sink(), LogLevel::info};
   if (level.empty()) return {};
   if (!parse_log_level(level, least)) {
     Log log(stderr_sink(), LogLevel::warning);
@@ -77,6 +79,7 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   context->options_ = options;
   context->log_ = make_log(options);
   context->dumps_ = split(environment(options, "INGOT_DUMP"));
+  context->nvrtc_ = environment(options, "INGOT_NVRTC");
   if (options.parallel) context->parallel_ = options.parallel;
   else if (!options.no_threads) context->parallel_ = std::make_shared<runtime::Pool>(thread_count(options, context->log_));
   std::vector<std::shared_ptr<cache::Store>> stores;
@@ -89,9 +92,5 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
 }
 
 Context::~Context() = default;
-
-bool Context::dumps(std::string_view stage) const {
-  return std::find(dumps_.begin(), dumps_.end(), stage) != dumps_.end();
-}
 
 }  // namespace ingot::engine

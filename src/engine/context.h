@@ -65,8 +65,10 @@ class Context {
   runtime::Parallel* parallel() const { return parallel_.get(); }
   // The disk cache; null where there is none.
   cache::DiskCache* disk() const { return disk_.get(); }
-  // Stages to dump, from INGOT_DUMP: "graph", "fusion", "kernel", "llvm", "asm", "cuda".
-  bool dumps(std::string_view stage) const;
+  // Path of libnvrtc from INGOT_NVRTC; empty: the usual places.
+  const std::string& nvrtc() const { return nvrtc_; }
+  // Stages that each compile writes to the log, from INGOT_DUMP: words of describe() in engine/describe.h.
+  const std::vector<std::string>& dumps() const { return dumps_; }
 
  private:
   Context() = default;
@@ -77,6 +79,7 @@ class Context {
   std::unique_ptr<Kernels> kernels_;
   std::shared_ptr<cache::DiskCache> disk_;
   std::vector<std::string> dumps_;
+  std::string nvrtc_;
 };
 
 }  // namespace ingot::engine

@@ -1,10 +1,13 @@
 #include "engine/describe.h"
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "engine/kernels.h"
 #include "ir/text.h"
+#include "jit/cuda/emit.h"
+#include "jit/cuda/nvrtc.h"
 #include "jit/image/isa.h"
 
 namespace ingot::engine {
@@ -95,6 +98,11 @@ std::string json(const Executable& e) {
 
 std::string kernel_part(const Executable& e, std::string_view what, size_t program) {
   const size_t step = first_step(e, program);
+  if (what == "cuda") return cat("// kernel ", program, "\n", jit::emit_cuda(e.plan().steps[step].kernel));
+  if (what == "cubin") {
+    const std::vector<uint8_t> bytes = jit::compile_cubin(jit::emit_cuda(e.plan().steps[step].kernel), e.options().target, e.context()->nvrtc());
+    return {bytes.begin(), bytes.end()};
+  }
   if (what == "kernel") return cat("// kernel ", program, "\n", e.kernel(step).text, e.kernel(step).schedule);
   const uint32_t kind = what == "llvm" ? 1 : what == "asm" ? 2 : 0;
   const std::string target = e.options().target.empty() ? std::string(jit::host_target()) : e.options().target;
@@ -112,8 +120,9 @@ std::string describe(const Executable& e, std::string_view what) {
   if (what == "json") return json(e);
   const size_t slash = what.find('/');
   const std::string_view stage = what.substr(0, slash);
-  if (stage != "kernel" && stage != "llvm" && stage != "asm" && stage != "artifact")
-    fail(Code::invalid_argument, "\"", what, "\" is none of source, graph, fusion, kernel, llvm, asm, artifact, json");
+  static constexpr std::string_view stages[] = {"kernel", "llvm", "asm", "artifact", "cuda", "cubin"};
+  if (std::find(std::begin(stages), std::end(stages), stage) == std::end(stages))
+    fail(Code::invalid_argument, "\"", what, "\" is none of source, graph, fusion, kernel, llvm, asm, cuda, artifact, cubin, json");
   const size_t n = e.distinct_kernels();
   if (slash != std::string_view::npos) {
     const std::string_view number = what.substr(slash + 1);
@@ -123,7 +132,8 @@ std::string describe(const Executable& e, std::string_view what) {
       fail(Code::invalid_argument, "kernel ", number, " of ", n, " (they count from 0)");
     return kernel_part(e, stage, program);
   }
-  if (stage == "artifact" && n != 1) fail(Code::invalid_argument, "the graph has ", n, " kernels; name one, as in artifact/0");
+  if ((stage == "artifact" || stage == "cubin") && n != 1)
+    fail(Code::invalid_argument, "the graph has ", n, " kernels; name one, as in ", stage, "/0");
   std::string out;
   for (size_t p = 0; p < n; ++p) out += kernel_part(e, stage, p);
   return out;

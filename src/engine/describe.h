@@ -15,8 +15,10 @@ namespace ingot::engine {
 //   kernel    kernel IR and schedule of each distinct kernel
 //   llvm asm  what the compiler module makes of them, for the executable's target
 //   artifact  the artifact's bytes
+//   cuda      generated CUDA C++
+//   cubin     the same compiled by NVRTC for the executable's target, such as sm_90
 //   json      {"schema": 1, ...}: graph, kernels, edges, counts; it only grows
-// For kernel, llvm, asm and artifact "/N" picks one distinct kernel; artifact needs it where there are several. Throws
+// For all of kernel to cubin "/N" picks one distinct kernel; artifact and cubin need it where there are several. Throws
 // invalid_argument for any other word, unavailable where a compiler is needed and there is none.
 std::string describe(const Executable& executable, std::string_view what);
 

@@ -135,12 +135,12 @@ class Planner {
     return mask;
   }
 
-  // A kernel can store what covers all its rows, and all of its cols or none.
+  // A kernel can store what covers all its rows, and all of its cols or none; those of a matrix product never.
   bool storable(const Cluster& c, ValueId v, MapId map) {
     const auto axes = plain_axes(c, v, map);
     if (!axes) return false;
     const uint32_t mask = mask_of(*axes);
-    return mask == c.all() || mask == c.rows();
+    return mask == c.rows() || (mask == c.all() && !c.has_dot);
   }
 
   // --- merging kernels over the same space

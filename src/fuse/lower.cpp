@@ -108,9 +108,14 @@ class Lowering {
     return out;
   }
 
+  // The value whose memory v shares.
+  ValueId base_of(ValueId v) const {
+    while (all_.alias_of[v] != v) v = all_.alias_of[v];
+    return v;
+  }
+
   NodeId load(ValueId v, MapId map) {
-    ValueId base = v;
-    while (all_.alias_of[base] != base) base = all_.alias_of[base];
+    const ValueId base = base_of(v);
     ViewBinding binding;
     binding.ref = ref_of(base);
     if (base != v) {
@@ -189,11 +194,12 @@ class Lowering {
   }
 
   NodeId leaf(ValueId v, MapId map) {
-    const ir::Value& value = g_.value(v);
+    const ValueId base = base_of(v);
+    const ir::Value& value = g_.value(base);
     if (value.kind == ir::ValueKind::dim_input) return builder_.size(size_slot(value.dim));
-    if (value.kind == ir::ValueKind::constant && g_.constant_data(v).size == ir::item_size(value.dtype)) {
+    if (value.kind == ir::ValueKind::constant && g_.constant_data(base).size == ir::item_size(value.dtype)) {
       uint64_t bits = 0;
-      std::memcpy(&bits, g_.constant_data(v).data, ir::item_size(value.dtype));
+      std::memcpy(&bits, g_.constant_data(base).data, ir::item_size(value.dtype));
       if (value.dtype == ir::DType::boolean) bits = bits != 0;
       return builder_.literal(storage(value.dtype), bits);
     }

@@ -88,6 +88,7 @@ DimId DimTable::symbol(std::string_view name, int64_t lo, int64_t hi) {
          old.hi, "]");
   }
   if (lo > rows_[d].value || hi < rows_[d].hi) {
+    late_ = late_ || used_;
     narrowed_.push_back({d, {rows_[d].value, rows_[d].hi}});
     rows_[d].value = std::max(rows_[d].value, lo);
     rows_[d].hi = std::min(rows_[d].hi, hi);
@@ -200,6 +201,22 @@ void DimTable::rollback(const Mark& mark) {
   if (!learned) return;
 
   // What was derived may rest on what is forgotten: it is derived again from the facts that stay.
+  std::vector<Fact> kept;
+  kept.swap(facts_);
+  reset();
+  for (const Fact& fact : kept) {
+    const size_t before = facts_.size();
+    try {
+      assume(fact.fact, fact.dims, fact.derived);
+    } catch (const Error&) {
+      facts_.resize(before);  // taken in before, so not contradictory in itself: check() will judge it
+    }
+    if (facts_.size() == before) facts_.push_back(fact);
+  }
+}
+
+// Forgets all that facts have taught.
+void DimTable::reset() {
   multiples_.clear();
   divisible_.clear();
   product_rules_ = false;
@@ -208,17 +225,35 @@ void DimTable::rollback(const Mark& mark) {
     meta_[d].bounds = {rows_[d].value, rows_[d].hi};
     if (rows_[d].kind != DimKind::symbol) meta_[d].bounds = bounds_of_row(d);
   }
+}
+
+void DimTable::restate() {
   std::vector<Fact> kept;
   kept.swap(facts_);
-  for (const Fact& fact : kept) {
-    const size_t before = facts_.size();
+  reset();
+  const auto count = static_cast<DimId>(rows_.size());
+  for (DimId d = 0; d < count; ++d) {  // under all bounds
+    if (rows_[d].kind == DimKind::symbol || rows_[d].kind == DimKind::constant) continue;
+    std::vector<DimId> ops(operands(d).begin(), operands(d).end());
+    for (DimId& op : ops) op = canonical(op);
     try {
-      assume(fact.fact, fact.dims);
+      meta_[d].canon = canonical(DimAlgebra(*this).build(rows_[d].kind, ops));
     } catch (const Error&) {
-      facts_.resize(before);  // taken in before, so not contradictory in itself: check() will judge it
+      // Fails in every run, where evaluate() reports it.
     }
-    if (facts_.size() == before) facts_.push_back(fact);
   }
+  for (const Fact& fact : kept) {
+    if (fact.derived) continue;
+    std::vector<DimId> dims = fact.dims;
+    for (DimId& d : dims) d = canonical(d);
+    assume(fact.fact, dims);
+  }
+  used_ = late_ = false;
+}
+
+void DimTable::adopt_facts() {
+  for (Fact& fact : facts_) fact.derived = false;
+  used_ = late_ = false;
 }
 
 }  // namespace ingot::ir

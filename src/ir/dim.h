@@ -73,10 +73,19 @@ class DimTable {
   DimId broadcast(DimId a, DimId b);
 
   // Records a fact; throws invalid_argument if it contradicts what is known (B is 3 and 4). check() tests it on every
-  // run, so whatever is derived from it holds.
-  void assume(DimFact fact, std::span<const DimId> dims);
-  // As a fact: d >= 0.
-  void assume_nonnegative(DimId d);
+  // run, so whatever is derived from it holds. `derived` marks one that an op needs rather than the host states: the text
+  // form leaves it out, since reading the op finds it again.
+  void assume(DimFact fact, std::span<const DimId> dims, bool derived = false);
+  // As the fact max(0, d) == d.
+  void assume_nonnegative(DimId d, bool derived = false);
+  // Derived facts count as stated from here on: for a graph in which their ops may no longer be.
+  void adopt_facts();
+  // Facts and bounds stated after an op has read the table (`used` since then): what is there may be less simple than
+  // what the same statements make of it in a text, where they come first.
+  void set_used() { used_ = true; }
+  bool has_late_facts() const { return late_; }
+  // Ids stay valid; everything is derived again from the stated bounds and facts, in that order.
+  void restate();
 
   bool valid(DimId d) const { return d < rows_.size(); }
   std::optional<int64_t> as_constant(DimId d) const;
@@ -101,6 +110,7 @@ class DimTable {
   struct Fact {
     DimFact fact;
     std::vector<DimId> dims;
+    bool derived = false;
   };
   std::span<const Fact> facts() const { return facts_; }
 
@@ -137,8 +147,10 @@ class DimTable {
   void index_row(DimId d);
   Bounds bounds_of_row(DimId d) const;
   void check_ids(std::span<const DimId> dims) const;
-  void assume_equal(DimId a, DimId b);
-  void assume_divisible(DimId a, DimId b);
+  void assume_equal(DimId a, DimId b, bool derived);
+  void assume_divisible(DimId a, DimId b, bool derived);
+  bool learn_nonnegative(DimId d);
+  void reset();
   DimId learn_multiple(DimId d, int64_t by);
   bool known_multiple(DimId a, DimId b) const;  // of canonical ids
   bool is_recorded(DimFact fact, std::span<const DimId> dims) const;
@@ -171,10 +183,11 @@ class DimTable {
   std::unordered_map<DimId, int64_t> multiples_;  // canonical id -> a known divisor above 1
   std::vector<Divisible> divisible_;              // by something that is not a constant
   std::vector<std::pair<DimId, Bounds>> narrowed_;  // symbols and the declared bounds they had before
+  bool used_ = false, late_ = false;
   bool product_rules_ = false;                    // a product has another canonical form
   // Work left for applying new facts to old rows. When hostile input has used it up, facts are still recorded and
   // checked, only no longer used to simplify.
-  int64_t refresh_budget_ = int64_t{1} << 26;
+  int64_t refresh_budget_ = int64_t{1} << 25;
 };
 
 }  // namespace ingot::ir

@@ -123,9 +123,13 @@ DimId DimAlgebra::floor_div(DimId a, DimId b) {
 DimId DimAlgebra::ceil_div(DimId a, DimId b) {
   if (const auto by = t_.as_constant(b)) {
     if (*by == 0) fail(Code::invalid_argument, "dim expression divides by 0");
+    const Bounds range = interval_quotient(t_.bounds(a), t_.bounds(b), true);
+    if (range.lo == range.hi) return t_.constant(range.lo);
+    // As floor((a + b-1) / b), unless b is so large that the sum could overflow where the quotient does not.
+    constexpr int64_t moderate = int64_t{1} << 31;
     Poly p = poly(a), negated;
-    if (*by > 0 && add_constant(p, *by - 1)) return floor_div(std::move(p), *by);
-    if (*by < 0 && *by != INT64_MIN && add_scaled(negated, p, -1) && add_constant(negated, -*by - 1))
+    if (*by > 0 && *by <= moderate && add_constant(p, *by - 1)) return floor_div(std::move(p), *by);
+    if (*by < 0 && *by >= -moderate && add_scaled(negated, p, -1) && add_constant(negated, -*by - 1))
       return floor_div(std::move(negated), -*by);
   } else if (never_zero(t_, b)) {
     if (std::optional<Poly> q = divide(poly(a), poly(b))) return from_poly(std::move(*q));

@@ -24,19 +24,20 @@ bool DimTable::known_multiple(DimId a, DimId b) const {
   return std::any_of(divisible_.begin(), end, [&](const Divisible& p) { return p.a == a && p.b == b; });
 }
 
-void DimTable::assume(DimFact fact, std::span<const DimId> dims) {
+void DimTable::assume(DimFact fact, std::span<const DimId> dims, bool derived) {
   check_ids(dims);
+  late_ = late_ || (used_ && !derived);
   switch (fact) {
     case DimFact::divisible:
       if (dims.size() != 2) fail(Code::invalid_argument, "the fact `divisible` takes 2 dims, not ", dims.size());
-      return assume_divisible(dims[0], dims[1]);
+      return assume_divisible(dims[0], dims[1], derived);
     case DimFact::equal:
       if (dims.size() < 2) fail(Code::invalid_argument, "the fact `equal` takes 2 dims or more");
-      if (dims.size() == 2) return assume_equal(dims[0], dims[1]);
+      if (dims.size() == 2) return assume_equal(dims[0], dims[1], derived);
       {
         const Mark before = mark();  // the third may contradict after the second was taken in
         try {
-          for (const DimId d : dims.subspan(1)) assume_equal(dims[0], d);
+          for (const DimId d : dims.subspan(1)) assume_equal(dims[0], d, derived);
         } catch (...) {
           rollback(before);
           throw;
@@ -47,32 +48,38 @@ void DimTable::assume(DimFact fact, std::span<const DimId> dims) {
   fail(Code::invalid_argument, "no fact has the number ", static_cast<int32_t>(fact));
 }
 
-void DimTable::assume_nonnegative(DimId d) {
+void DimTable::assume_nonnegative(DimId d, bool derived) {
   check_ids({&d, 1});
   const Bounds b = bounds(d);
   if (b.lo >= 0) return;
   if (b.hi < 0) fail(Code::invalid_argument, "extent ", to_string(d), " is negative");
-  // Of one symbol, c*S + k >= 0 is a lower bound, which reads better than a fact.
-  const Poly p = DimAlgebra::poly_of(*this, canonical(d));
-  if (const int64_t c = p.terms[0].coef; c > 0 && p.terms.size() == 2 && p.terms[0].atoms.size() == 1 && p.constant_term() < 0) {
-    const DimId s = p.terms[0].atoms[0];
-    const int64_t k = p.constant_term();
-    if (kind(s) == DimKind::symbol && k != INT64_MIN) {
-      symbol(std::string(symbol_name(s)), (-k + (c - 1)) / c);
-      return;
-    }
-  }
-  const DimId zero_or_more[] = {d, constant(0)};
-  assume_equal(expr(DimKind::max, zero_or_more), d);
+  const DimId zero_or_more[] = {constant(0), d};
+  late_ = late_ || (used_ && !derived);
+  assume_equal(expr(DimKind::max, zero_or_more), d, derived);
 }
 
-void DimTable::assume_divisible(DimId a, DimId b) {
+// d >= 0 of c*S + k, with S a symbol and c > 0, is a lower bound of S. False if d is nothing like that.
+bool DimTable::learn_nonnegative(DimId d) {
+  const Poly p = DimAlgebra::poly_of(*this, d);
+  const int64_t k = p.constant_term();
+  if (p.terms.size() != 2 || k >= 0 || k == INT64_MIN) return false;
+  const int64_t c = p.terms[0].coef;
+  const DimId s = p.terms[0].atoms[0];
+  if (c <= 0 || p.terms[0].atoms.size() != 1 || kind(s) != DimKind::symbol) return false;
+  const int64_t lo = -k / c + (-k % c != 0);
+  if (lo > meta_[s].bounds.hi) fail(Code::invalid_argument, "extent ", to_string(d), " is always negative");
+  meta_[s].bounds.lo = std::max(meta_[s].bounds.lo, lo);
+  refresh(s, s);
+  return true;
+}
+
+void DimTable::assume_divisible(DimId a, DimId b, bool derived) {
   const DimId given[] = {a, b};
   const DimId ca = canonical(a), cb = canonical(b);
   const bool learns = refresh_budget_ > 0;
   const auto record = [&] {
     // One that changes canonical forms is recorded even if it is there already: rollback() goes by their number.
-    if (learns || !is_recorded(DimFact::divisible, given)) facts_.push_back({DimFact::divisible, {a, b}});
+    if (learns || !is_recorded(DimFact::divisible, given)) facts_.push_back({DimFact::divisible, {a, b}, derived});
   };
   const auto contradiction = [&] {
     fail(Code::invalid_argument, to_string(a), " cannot be divisible by ", to_string(b));
@@ -112,12 +119,12 @@ DimId DimTable::learn_multiple(DimId d, int64_t c) {
   return root;
 }
 
-void DimTable::assume_equal(DimId a, DimId b) {
-  if (kind(a) == DimKind::mod && is_constant(b, 0)) return assume_divisible(operands(a)[0], operands(a)[1]);
+void DimTable::assume_equal(DimId a, DimId b, bool derived) {
+  if (kind(a) == DimKind::mod && is_constant(b, 0)) return assume_divisible(operands(a)[0], operands(a)[1], derived);
   const DimId given[] = {a, b};
   if (known_equal(a, b)) return;
   const auto record = [&] {
-    if (!is_recorded(DimFact::equal, given)) facts_.push_back({DimFact::equal, {a, b}});
+    if (!is_recorded(DimFact::equal, given)) facts_.push_back({DimFact::equal, {a, b}, derived});
   };
   const auto contradiction = [&] {
     const auto side = [&](DimId d) {
@@ -135,6 +142,30 @@ void DimTable::assume_equal(DimId a, DimId b) {
   const Bounds range = DimAlgebra::bounds(*this, difference);
   if (range.lo > 0 || range.hi < 0) contradiction();
   for (Term& t : difference.terms) t.coef /= g;
+
+  // x == d * (x / d) says that d divides x.
+  for (const Term& t : difference.terms) {
+    for (const DimId atom : t.atoms) {
+      if (kind(atom) != DimKind::floor_div) continue;
+      const DimId x = operands(atom)[0], d = operands(atom)[1];
+      const std::optional<Poly> rounded = multiply(DimAlgebra::poly_of(*this, d), Poly::of_atom(atom));
+      Poly plus = difference, minus = difference;
+      if (!rounded || !add_scaled(plus, *rounded, 1) || !add_scaled(minus, *rounded, -1)) continue;
+      const Poly dividend = DimAlgebra::poly_of(*this, x);
+      if ((add_scaled(plus, dividend, -1) && plus.is_zero()) || (add_scaled(minus, dividend, 1) && minus.is_zero()))
+        return assume_divisible(x, d, derived);
+    }
+  }
+
+  // max(0, d) == d says d >= 0.
+  for (const auto& [m, d] : {std::pair(canonical(a), canonical(b)), std::pair(canonical(b), canonical(a))}) {
+    if (kind(m) != DimKind::max || operands(m).size() != 2 || refresh_budget_ <= 0) continue;
+    const std::vector<DimId> parts(operands(m).begin(), operands(m).end());
+    const bool clipped = (is_constant(parts[0], 0) && parts[1] == d) || (is_constant(parts[1], 0) && parts[0] == d);
+    if (!clipped || !learn_nonnegative(d)) continue;
+    facts_.push_back({DimFact::equal, {a, b}, derived});
+    return;
+  }
 
   // Solve for one term with coefficient 1 or -1 that does not occur in the rest: best a symbol, then another atom, then
   // a product; best where the rest has no negative part, then the last in name order, so that the choice does not
@@ -188,7 +219,7 @@ void DimTable::assume_equal(DimId a, DimId b) {
   const Bounds mine = bounds(root), theirs = bounds(target);
   const Bounds common{std::max(mine.lo, theirs.lo), std::min(mine.hi, theirs.hi)};
   if (common.lo > common.hi) contradiction();
-  facts_.push_back({DimFact::equal, {a, b}});  // even a second time: rollback() goes by their number
+  facts_.push_back({DimFact::equal, {a, b}, derived});  // even a second time: rollback() goes by their number
   product_rules_ = product_rules_ || solved.atoms.size() > 1;
   if (kind(target) != DimKind::constant) meta_[target].bounds = common;
   refresh(root, target);

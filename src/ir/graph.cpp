@@ -121,6 +121,7 @@ ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<cons
       fail(Code::invalid_argument, info->name, ": operand ", i, ": no value has the id ", operands[i]);
     }
   }
+  dims_.set_used();
   const DimTable::Mark before = dims_.mark();
   try {
     Inference inference{*this, dims_, *info, operands, fill_attrs(dims_, *info, attrs), {}, {}};
@@ -129,9 +130,9 @@ ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<cons
       const DimId both[] = {fact.a, fact.b};
       try {
         switch (fact.need) {
-          case Inference::Need::equal: dims_.assume(DimFact::equal, both); break;
-          case Inference::Need::divisible: dims_.assume(DimFact::divisible, both); break;
-          case Inference::Need::nonnegative: dims_.assume_nonnegative(fact.a); break;
+          case Inference::Need::equal: dims_.assume(DimFact::equal, both, true); break;
+          case Inference::Need::divisible: dims_.assume(DimFact::divisible, both, true); break;
+          case Inference::Need::nonnegative: dims_.assume_nonnegative(fact.a, true); break;
         }
       } catch (const Error& e) {
         throw Error(e.code(), cat(info->name, ": ", e.message()));
@@ -196,10 +197,41 @@ Graph Graph::skeleton() const {
   Graph out(name_);
   out.flags_ = flags_;
   out.dims_ = dims_;
+  out.dims_.adopt_facts();
   for (const ValueId v : inputs_) {
     while (out.values_.size() < v) out.scalar(DType::boolean, uint64_t{0});
     out.inputs_.push_back(out.add_value(values_[v], value_name(v)));
   }
+  return out;
+}
+
+Graph Graph::restated() const {
+  Graph out = skeleton();
+  out.dims_ = dims_;
+  out.dims_.restate();
+  std::vector<ValueId> now(values_.size(), no_value);
+  for (const ValueId v : inputs_) now[v] = v;
+  for (ValueId v = 0; v < values_.size(); ++v) {
+    const Value& value = values_[v];
+    if (value.kind == ValueKind::constant) {
+      now[v] = out.constant(value.dtype, value.shape, constants_[value.source]);
+    } else if (value.kind == ValueKind::result && value.result == 0) {
+      const Op& op = ops_[value.source];
+      std::vector<ValueId> operands;
+      for (const ValueId operand : op.operands) operands.push_back(now[operand]);
+      std::vector<NamedAttr> attrs;
+      for (size_t i = 0; i < op.attrs.size(); ++i) {
+        attrs.push_back({std::string(op_info(op.code)->attrs[i].name), op.attrs[i]});
+        if (op.attrs[i].kind != AttrKind::dims) continue;
+        for (int64_t& d : attrs.back().value.ints) d = out.dims_.canonical(static_cast<DimId>(d));
+      }
+      out.op(op.code, operands, attrs);
+      for (size_t r = 0; r < op.results.size(); ++r) now[op.results[r]] = out.ops_.back().results[r];
+    }
+    if (now[v] != no_value && value.kind != ValueKind::input && value.kind != ValueKind::dim_input)
+      out.set_name(now[v], value_name(v));
+  }
+  for (const Output& o : outputs_) out.output(o.name, now[o.value]);
   return out;
 }
 

@@ -80,6 +80,9 @@ class Graph {
   // An unsealed graph with the same name, flags, dims and inputs (same value ids for the inputs), nothing else: where a
   // pass writes its result. Ids of other values that lie between inputs are taken by unused constants.
   Graph skeleton() const;
+  // The same graph as a text of it reads: stated facts first, ops added under them. Value ids change. Throws where that
+  // text would be refused.
+  Graph restated() const;
 
   // --- reading
   bool sealed() const { return sealed_; }

@@ -119,6 +119,10 @@ void infer_broadcast(Inference& op) {
   op.results.push_back({op.value(0).dtype, shape});
 }
 
+// Set in Attr::i of starts and limits in normal form: all of them are indices as they stand. Without it an index that
+// facts turn into a negative constant would count from the end when the op is added again.
+constexpr int64_t plain_indices = 1;
+
 // A start or limit that is a constant counts from the end if it is negative, as in NumPy; an expression is an index as
 // it stands. A start is not clamped to the extent: where it lies beyond, the result is empty and it is never used.
 void infer_slice(Inference& op) {
@@ -132,6 +136,7 @@ void infer_slice(Inference& op) {
   check_count(op, op.attr("starts"), "starts");
   check_count(op, op.attr("limits"), "limits");
   check_count(op, steps, "steps");
+  const bool plain = op.attr("starts").i == plain_indices;
   const DimId zero = dims.constant(0), minus_one = dims.constant(-1);
   const auto least = [&](DimId a, DimId b) {
     const DimId both[] = {a, b};
@@ -147,7 +152,7 @@ void infer_slice(Inference& op) {
     if (step == 0 || step == INT64_MIN) op.reject("attribute steps: ", step, " is no step");
     const auto index = [&](DimId i) {
       const auto constant = dims.as_constant(i);
-      return constant && *constant < 0 ? dims.add(n, i) : i;
+      return !plain && constant && *constant < 0 ? dims.add(n, i) : i;
     };
     // Clamping a constant that is out of range keeps the difference below from overflowing.
     const auto at_least = [&](DimId i, DimId floor) { return dims.as_constant(i) ? greatest(i, floor) : i; };
@@ -155,7 +160,7 @@ void infer_slice(Inference& op) {
       if (dims.kind(i) != DimKind::max) return i;
       std::vector<DimId> parts(dims.operands(i).begin(), dims.operands(i).end());
       std::erase_if(parts, [&](DimId part) { return dims.is_constant(part, 0); });
-      return dims.expr(DimKind::max, parts);
+      return parts.empty() ? zero : dims.expr(DimKind::max, parts);
     };
     // a - b with b a maximum, as the minimum of the differences: of x[-3:] the length is min(3, N).
     const auto difference = [&](DimId a, DimId b) {
@@ -176,7 +181,7 @@ void infer_slice(Inference& op) {
       starts[d] = at_least(least(index(starts[d]), dims.sub(n, dims.constant(1))), minus_one);
       limits[d] = greatest(index(limits[d]), minus_one);
       length = dims.ceil_div(difference(starts[d], limits[d]), dims.constant(-step));
-      // A limit of -1 would count from the end when it is read again.
+      // A limit of -1 would count from the end when it is read from text.
       if (dims.is_constant(limits[d], -1)) limits[d] = dims.sub(minus_one, n);
     }
     length = greatest(length, zero);
@@ -185,6 +190,7 @@ void infer_slice(Inference& op) {
   }
   set_dims(op.attr("starts"), starts);
   set_dims(op.attr("limits"), limits);
+  op.attr("starts").i = op.attr("limits").i = plain_indices;
   op.results.push_back({op.value(0).dtype, std::move(result)});
 }
 

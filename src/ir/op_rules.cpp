@@ -1,7 +1,6 @@
 #include "ir/op_rules.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "ir/utf8.h"
 
@@ -234,12 +233,13 @@ std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> 
   return out + ']';
 }
 
-std::optional<size_t> literal_model(const OpInfo& info, size_t operand, const std::vector<bool>& literal) {
-  // The condition of select is a bool whatever the others are.
-  const size_t from = info.rule == Rule::select && operand > 0 ? 1 : 0;
-  for (size_t i = from; i < literal.size(); ++i)
-    if (!literal[i]) return i;
-  return {};
+DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands, const std::vector<bool>& literal,
+                    size_t operand) {
+  const bool select = info.rule == Rule::select;
+  if (select && operand == 0) return DType::boolean;
+  for (size_t i = select; i < literal.size(); ++i)
+    if (!literal[i]) return graph.value(operands[i]).dtype;
+  return DType::invalid;
 }
 
 void infer(Inference& op) {

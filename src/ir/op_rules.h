@@ -74,8 +74,9 @@ void check_shape(const DimTable& dims, DType dtype, std::span<const DimId> shape
 // "f32[B, 4]"
 std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> shape);
 
-// Which operand's dtype a literal in the place of `operand` takes; `literal` tells which operands are literals. Nothing
-// if no operand has one.
-std::optional<size_t> literal_model(const OpInfo& info, size_t operand, const std::vector<bool>& literal);
+// The dtype of a literal in the place of `operand`: bool for the condition of select, else that of the first operand that
+// is none (`literal` tells which are). DType::invalid if there is no such operand.
+DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands, const std::vector<bool>& literal,
+                    size_t operand);
 
 }  // namespace ingot::ir

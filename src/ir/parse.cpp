@@ -97,12 +97,21 @@ class Parser {
   }
 
   // Digits alone are a label that lasts as long as the text; everything else is the value's name.
-  void name_value(ValueId v, const Token& name) {
-    const std::string text = text_of(name);
+  static bool is_label(const Token& name) {
+    return name.kind == TokenKind::word && std::ranges::all_of(name.text, [](char c) { return c >= '0' && c <= '9'; });
+  }
+
+  std::string checked_name(const Token& name) const {
+    std::string text = text_of(name);
     if (text.empty()) in_.fail_at(name.at, "a value's name is empty");
+    if (graph_.find_value(text) != no_value) in_.fail_at(name.at, "the name ", Lexer::found(name), " is taken by another value");
+    return text;
+  }
+
+  void name_value(ValueId v, const Token& name) {
+    const std::string text = checked_name(name);
     placed(name.at, [&] { graph_.set_name(v, text); });
-    if (name.kind == TokenKind::word && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; }))
-      labelled_.push_back(v);
+    if (is_label(name)) labelled_.push_back(v);
   }
 
   ParsedType type(std::string_view what) {
@@ -123,17 +132,18 @@ class Parser {
   void input() {
     const Token name = in_.take_name("%", "an input, '%name: type', or ')'");
     in_.expect(":", "after the name of an input");
+    const std::string text = checked_name(name);
     ValueId v;
     if (in_.accept_word("dim")) {
       const Token t = in_.token();
       const std::string symbol = in_.take_word_or_string("the symbol that the input binds");
-      v = placed(t.at, [&] { return graph_.dim_input({}, graph_.dims().symbol(symbol)); });
+      v = placed(t.at, [&] { return graph_.dim_input(text, graph_.dims().symbol(symbol)); });
     } else {
       const size_t at = in_.token().at;
       ParsedType t = type("the type of an input");
-      v = placed(at, [&] { return graph_.input({}, t.dtype, std::move(t.shape)); });
+      v = placed(at, [&] { return graph_.input(text, t.dtype, std::move(t.shape)); });
     }
-    name_value(v, name);
+    if (is_label(name)) labelled_.push_back(v);
   }
 
   void signature() {
@@ -251,6 +261,7 @@ class Parser {
                   names.size(), " are named");
     }
     for (size_t i = 0; i < names.size(); ++i) name_value(results[i], names[i]);
+    if (op.text != "constant" && in_.accept(":")) check_types(results);
   }
 
   ValueId constant(size_t at) {
@@ -306,15 +317,14 @@ class Parser {
     for (size_t i = 0, k = 0; i < operands.size(); ++i) {
       if (!literal[i]) continue;
       const auto& [value, at] = literals[k++];
-      const auto model = literal_model(*info, i, literal);
-      if (!model) in_.fail_at(at, "the dtype of this number is that of another operand of ", info->name, ", but all are numbers");
-      const DType dtype = graph_.value(operands[*model]).dtype;
+      const DType dtype = literal_dtype(graph_, *info, operands, literal, i);
+      if (dtype == DType::invalid)
+        in_.fail_at(at, "the dtype of this number is that of another operand of ", info->name, ", but all are numbers");
       operands[i] = placed(at, [&] { return graph_.scalar(dtype, literal_bits(value, dtype)); });
     }
     std::vector<NamedAttr> attrs;
     if (in_.accept("{")) attrs = parse_attrs(in_, graph_.dims(), *info);
     placed(name.at, [&] { return graph_.op(info->code, operands, attrs); });
-    if (in_.accept(":")) check_types(graph_.op(static_cast<uint32_t>(graph_.op_count() - 1)));
   }
 
   void check_type(ValueId v, const ParsedType& t, size_t at) {
@@ -324,11 +334,11 @@ class Parser {
     if (!same) in_.fail_at(at, "the type here is ", type_text(graph_.dims(), t.dtype, t.shape), ", but of ", graph_.describe(v));
   }
 
-  void check_types(const Op& op) {
-    for (size_t i = 0; i < op.results.size(); ++i) {
+  void check_types(const std::vector<ValueId>& results) {
+    for (size_t i = 0; i < results.size(); ++i) {
       if (i > 0) in_.expect(",", "between the types of results");
       const size_t at = in_.token().at;
-      check_type(op.results[i], type("the type of a result"), at);
+      check_type(results[i], type("the type of a result"), at);
     }
   }
 

@@ -72,6 +72,10 @@ class Printer {
     for (uint32_t i = 0; i < g_.op_count(); ++i)
       for (const ValueId v : g_.op(i).operands) ++uses_[v];
     for (const Output& output : g_.outputs()) ++uses_[output.value];
+    std::vector<size_t> order(g_.value_count());  // in the text, where all inputs come first
+    size_t next = 0;
+    for (ValueId v = 0; v < g_.value_count(); ++v)
+      if (g_.value(v).kind >= ValueKind::constant) order[v] = next++;
     for (uint32_t i = 0; i < g_.op_count(); ++i) {
       const Op& op = g_.op(i);
       std::vector<bool> literal(op.operands.size());
@@ -82,14 +86,13 @@ class Printer {
         literal[k] = value.kind == ValueKind::constant && value.shape.empty() && uses_[v] == 1 && g_.value_name(v).empty();
         count += literal[k];
       }
-      if (count == 0 || op.results[0] < count) continue;
-      auto expected = static_cast<ValueId>(op.results[0] - count);
+      if (count == 0 || order[op.results[0]] < count) continue;
+      size_t expected = order[op.results[0]] - count;
       bool right = true;
       for (size_t k = 0; k < op.operands.size() && right; ++k) {
         if (!literal[k]) continue;
-        const auto model = literal_model(*op_info(op.code), k, literal);
-        right = model && op.operands[k] == expected++ &&
-                g_.value(op.operands[*model]).dtype == g_.value(op.operands[k]).dtype;
+        right = order[op.operands[k]] == expected++ &&
+                literal_dtype(g_, *op_info(op.code), op.operands, literal, k) == g_.value(op.operands[k]).dtype;
       }
       for (size_t k = 0; k < op.operands.size() && right; ++k)
         if (literal[k]) inlined_[op.operands[k]] = true;
@@ -101,15 +104,9 @@ class Printer {
     return '%' + (name.empty() ? std::to_string(labels_[v]) : name_or_quoted(name));
   }
 
-  std::string dim(DimId d) const { return dims_.to_string(dims_.canonical(d)); }
-  // An input's extents as they are, since they bind their symbols; all others in their simplest form.
-  std::string type(ValueId v) const {
-    const Value& value = g_.value(v);
-    std::vector<DimId> shape = value.shape;
-    if (value.kind != ValueKind::input)
-      for (DimId& d : shape) d = dims_.canonical(d);
-    return type_text(dims_, value.dtype, shape);
-  }
+  // Dims as they are, not in the form that later ops' facts give them: reading finds those facts at the same places.
+  std::string dim(DimId d) const { return dims_.to_string(d); }
+  std::string type(ValueId v) const { return type_text(dims_, g_.value(v).dtype, g_.value(v).shape); }
 
   void input(ValueId v) {
     out_ += label(v) + ": ";
@@ -130,6 +127,7 @@ class Printer {
     }
     std::ranges::sort(clauses);  // the order of symbols is that of first use, which a text need not keep
     for (const DimTable::Fact& fact : dims_.facts()) {
+      if (fact.derived) continue;
       clauses.push_back(fact.fact == DimFact::equal ? dims_.to_string(fact.dims[0]) + " == " + dims_.to_string(fact.dims[1])
                                                     : divided(fact.dims[0]) + " % " + divided(fact.dims[1]) + " == 0");
     }
@@ -261,6 +259,15 @@ class Printer {
 
 }  // namespace
 
-std::string print(const Graph& graph) { return Printer(graph).run(); }
+std::string print(const Graph& graph) {
+  if (graph.dims().has_late_facts()) {
+    try {
+      return Printer(graph.restated()).run();
+    } catch (const Error&) {
+      // The facts refuse an op; the text shows it as it was added.
+    }
+  }
+  return Printer(graph).run();
+}
 
 }  // namespace ingot::ir

@@ -56,7 +56,11 @@ Val expand(OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> ar
     case OpCode::op_ge: return ge(args[0], args[1]);
     case OpCode::op_relu: return vmax(args[0], 0);
     case OpCode::op_clamp: return vmin(vmax(args[0], args[1]), args[2]);
-    case OpCode::op_cast: return args[0].to(value_type(static_cast<DType>(attrs[0].i)));
+    case OpCode::op_cast: {
+      // A float cast is arithmetic even where it keeps the type: a NaN becomes the canonical one.
+      const DType to = value_type(static_cast<DType>(attrs[0].i));
+      return to == args[0].type() && ir::is_float(to) ? canonical(args[0]) : args[0].to(to);
+    }
     case OpCode::op_rsqrt: return canonical(math::rsqrt(args[0]));
     case OpCode::op_exp: return canonical(math::exp(args[0]));
     case OpCode::op_log: return canonical(math::log(args[0]));

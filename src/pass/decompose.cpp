@@ -56,6 +56,13 @@ ValueId norm(Rebuild& r, const ir::Op& op) {
   return w.out(y);
 }
 
+// A reduction over no axes is its operand, computed: a float's NaN becomes canonical. -0 is neutral for every one of them.
+ValueId reduce_nothing(Rebuild& r, const ir::Op& op) {
+  const ValueId x = r(op.operands[0]);
+  const DType type = r.from().value(op.operands[0]).dtype;
+  return ir::is_float(type) ? r.op(OpCode::op_add, {x, r.to().scalar(type, -0.0)}) : x;
+}
+
 ValueId wide_concat(Rebuild& r, const ir::Op& op) {
   std::vector<ValueId> level;
   for (const ValueId v : op.operands) level.push_back(r(v));
@@ -85,7 +92,10 @@ ir::Graph decompose(const ir::Graph& graph) {
         if (op.operands.size() > concat_fan) r.set(op.results[0], wide_concat(r, op));
         else r.copy(op);
         break;
-      default: r.copy(op);
+      default:
+        if (ir::op_info(op.code)->cls == ir::OpClass::reduce && attr(op, "axes").ints.empty())
+          r.set(op.results[0], reduce_nothing(r, op));
+        else r.copy(op);
     }
   }
   return r.finish();

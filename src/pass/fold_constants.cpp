@@ -24,12 +24,36 @@ bool computable(ir::DType t) {
   return t == ir::DType::boolean || ir::is_integer(t) || t == ir::DType::f32 || t == ir::DType::f64;
 }
 
+// The dims of a graph without symbols; nothing where one is not a constant.
+std::optional<std::vector<ir::DimId>> constant_dims(const ir::DimTable& from, ir::DimTable& to, const auto& dims) {
+  std::vector<ir::DimId> out;
+  for (const auto d : dims) {
+    const auto v = from.as_constant(static_cast<ir::DimId>(d));
+    if (!v) return std::nullopt;
+    out.push_back(to.constant(*v));
+  }
+  return out;
+}
+
+std::optional<std::vector<NamedAttr>> constant_attrs(const ir::DimTable& from, ir::DimTable& to, const ir::Op& op) {
+  std::vector<NamedAttr> attrs = named_attrs(op);
+  for (NamedAttr& a : attrs) {
+    if (a.value.kind != ir::AttrKind::dims) continue;
+    const auto dims = constant_dims(from, to, a.value.ints);
+    if (!dims) return std::nullopt;
+    a.value = ir::Attr::of_dims(*dims);
+  }
+  return attrs;
+}
+
 }  // namespace
 
 ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Evaluate& evaluate) {
   // Which ops fold: all operands constant or folded, and a result that is small enough to keep.
   std::vector<bool> folds(graph.value_count(), false);
   const auto known = [&](ValueId v) { return graph.value(v).kind == ir::ValueKind::constant || folds[v]; };
+  // What folds goes into a graph of its own, whose dims are constants: the symbols of this one are bound by no input there.
+  ir::Graph constants("constants");
   bool any = false;
   for (uint32_t i = 0; i < graph.op_count(); ++i) {
     const ir::Op& op = graph.op(i);
@@ -41,23 +65,24 @@ ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Eva
     }
     if (!fold || !computable(graph.value(op.results[0]).dtype)) continue;
     const auto bytes = constant_bytes(graph, op.results[0]);
-    folds[op.results[0]] = bytes && *bytes > 0 && *bytes <= limit_bytes && *bytes <= sources * growth;
+    folds[op.results[0]] = bytes && *bytes > 0 && *bytes <= limit_bytes && *bytes <= sources * growth &&
+                           constant_attrs(graph.dims(), constants.dims(), op);
     any = any || folds[op.results[0]];
   }
   if (!any) return graph;
 
-  // One graph with everything that folds; its outputs are the values that something else reads.
+  // Its outputs are the values that something else reads.
   std::vector<bool> wanted(graph.value_count(), false);
   for (uint32_t i = 0; i < graph.op_count(); ++i)
     if (!folds[graph.op(i).results[0]])
       for (const ValueId v : graph.op(i).operands) wanted[v] = folds[v];
   for (const ir::Output& o : graph.outputs()) wanted[o.value] = wanted[o.value] || folds[o.value];
 
-  ir::Graph constants("constants");
-  constants.dims() = graph.dims();
   std::vector<ValueId> there(graph.value_count(), ir::no_value);
   const auto in_constants = [&](ValueId v) {
-    if (there[v] == ir::no_value) there[v] = constants.constant(graph.value(v).dtype, graph.value(v).shape, graph.constant_data(v));
+    const ir::Value& value = graph.value(v);
+    if (there[v] == ir::no_value)
+      there[v] = constants.constant(value.dtype, *constant_dims(graph.dims(), constants.dims(), value.shape), graph.constant_data(v));
     return there[v];
   };
   std::vector<ValueId> results;
@@ -66,7 +91,7 @@ ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Eva
     if (!folds[op.results[0]]) continue;
     std::vector<ValueId> operands;
     for (const ValueId v : op.operands) operands.push_back(in_constants(v));
-    there[op.results[0]] = constants.op(op.code, operands, named_attrs(op));
+    there[op.results[0]] = constants.op(op.code, operands, *constant_attrs(graph.dims(), constants.dims(), op));
     if (!wanted[op.results[0]]) continue;
     constants.output("", there[op.results[0]]);
     results.push_back(op.results[0]);

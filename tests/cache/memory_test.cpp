@@ -29,7 +29,11 @@ void on_threads(int n, Body body) {
   for (auto& t : threads) t.join();
 }
 
-void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+// Gives up after ten seconds, so that a fault shows as a failed check and not as a test that never ends.
+template <class Condition>
+void wait_until(Condition condition) {
+  for (int i = 0; i < 10000 && !condition(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
 
 }  // namespace
 
@@ -67,7 +71,7 @@ TEST_CASE("memory cache: eight threads asking for one key make it once and share
   on_threads(8, [&](int i) {
     values[static_cast<size_t>(i)] = cache.get_or_make(key_of("a"), [&] {
       ++makes;
-      while (cache.stats().joins < 7) sleep_ms(1);  // until all the others wait
+      wait_until([&] { return cache.stats().joins == 7; });  // until all the others wait
       return made(42);
     });
   });
@@ -79,15 +83,17 @@ TEST_CASE("memory cache: eight threads asking for one key make it once and share
 
 TEST_CASE("memory cache: different keys are made at the same time") {
   Cache cache;
-  std::atomic<int> inside{0};
+  std::atomic<int> inside{0}, together{0};
   on_threads(8, [&](int i) {
     cache.get_or_make(key_of(std::to_string(i)), [&] {
       ++inside;
-      while (inside < 8) sleep_ms(1);  // never ends if makes exclude each other
+      wait_until([&] { return inside == 8; });  // in vain if makes exclude each other
+      together += inside == 8;
       return made(i);
     });
   });
   CHECK(cache.stats().entries == 8);
+  CHECK(together == 8);
 }
 
 TEST_CASE("memory cache: an exception reaches all who wait, and the next one makes again") {
@@ -97,7 +103,7 @@ TEST_CASE("memory cache: an exception reaches all who wait, and the next one mak
     try {
       cache.get_or_make(key_of("a"), [&]() -> Cache::Made {
         ++makes;
-        while (cache.stats().joins < 7) sleep_ms(1);
+        wait_until([&] { return cache.stats().joins == 7; });
         ingot::fail(ingot::Code::unavailable, "no compiler");
       });
     } catch (const ingot::Error& e) {
@@ -117,7 +123,7 @@ TEST_CASE("memory cache: what is no std::exception is an abandonment, and one wh
     try {
       const auto value = cache.get_or_make(key_of("a"), [&]() -> Cache::Made {
         if (++makes > 1) return made(5);
-        while (cache.stats().joins < 3) sleep_ms(1);
+        wait_until([&] { return cache.stats().joins == 3; });
         throw 1;
       });
       good += *value == 5;
@@ -150,6 +156,9 @@ TEST_CASE("memory cache: the order of use holds over many keys") {
   for (int i = 0; i < 200; ++i) get(cache, std::to_string(i), i);
   for (int i = 0; i < 136; ++i) CHECK_FALSE(cache.find(key_of(std::to_string(i))));
   for (int i = 136; i < 200; ++i) CHECK(cache.find(key_of(std::to_string(i))));
+  for (int i = 136; i < 200; i += 2) CHECK(cache.find(key_of(std::to_string(i))));  // the odd ones are older now
+  for (int i = 200; i < 232; ++i) get(cache, std::to_string(i), i);
+  for (int i = 136; i < 200; ++i) CHECK((cache.find(key_of(std::to_string(i))) != nullptr) == (i % 2 == 0));
 }
 
 TEST_CASE("memory cache: the byte limit, a value above it alone, trim, clear and new limits") {
@@ -266,13 +275,13 @@ TEST_CASE("memory cache: after fork the child keeps the values and does not wait
   std::thread maker([&] {
     cache.get_or_make(key_of("slow"), [&] {
       inside = true;
-      while (!let_go) sleep_ms(1);
+      wait_until([&] { return let_go.load(); });
       return made(2);
     });
   });
-  while (!inside) sleep_ms(1);
+  wait_until([&] { return inside.load(); });
   std::thread waiter([&] { cache.get_or_make(key_of("slow"), [] { return made(99); }); });
-  while (cache.stats().joins < 1) sleep_ms(1);
+  wait_until([&] { return cache.stats().joins == 1; });
   const int status = run_child([&] {
     alarm(10);
     EXPECT(get(cache, "cached", 99) == 1);

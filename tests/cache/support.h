@@ -125,6 +125,9 @@ inline void make_directory_for_dropped(const std::string& path) {
   if (geteuid() == 0 && chown(path.c_str(), nobody, nobody) != 0) abort();
 }
 
+// Counted by the test runner; on a line of its own.
+inline void skip(const char* name, const char* reason) { printf("SKIP: %s: %s\n", name, reason); }
+
 // Collects the warnings.
 struct Warnings {
   std::mutex mutex;

@@ -1,4 +1,5 @@
-// Not a test: prints what a compile costs and what its code yields. compile_time [target] [asm|llvm]
+// Not a test: prints what a compile costs and what its code yields. compile_time [target] [asm|llvm|NAME], where NAME
+// is a kernel to be compiled again and again, for a profiler.
 #include <time.h>
 
 #include <algorithm>
@@ -123,6 +124,12 @@ void run(const std::string& target, const std::string& emit) {
     const char* name;
     loop::Kernel kernel;
   } kernels[] = {{"axpy", axpy()}, {"thirty", thirty(0.5)}, {"exp", exponential()}, {"softmax", softmax()}, {"matmul", matmul()}};
+  for (const auto& k : kernels)
+    if (emit == k.name) {
+      const auto bytes = loop::encode(k.kernel);
+      for (int i = 0; i < 200; ++i) test_module().compile(bytes, target);
+      return;
+    }
   if (!emit.empty()) {
     for (const auto& k : kernels) {
       const auto text = test_module().compile(loop::encode(k.kernel), target, emit == "asm" ? 2 : 1);

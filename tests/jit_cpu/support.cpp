@@ -3,31 +3,18 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "base/error.h"
 
 namespace ingot::jit {
 
-const Module& test_module() {
-  static const std::shared_ptr<const Module> module = [] {
-    const std::string path = find_module(INGOT_TEST_MODULE_DIR);
-    return Module::open(path, module_build_id(path));
-  }();
-  return *module;
-}
-
-std::vector<uint8_t> compile(const loop::Kernel& kernel, const std::string& target) {
-  const std::vector<uint8_t> bytes = test_module().compile(loop::encode(kernel), target);
-  const Artifact artifact = decode_artifact(bytes);
-  if (artifact.target != target) bug("an artifact for ", artifact.target, " in place of ", target);
-  return bytes;
-}
-
 std::vector<std::string> native_targets() {
+  const char* only = std::getenv("INGOT_TEST_TARGETS");
   std::vector<std::string> out;
   for (const std::string& t : all_targets)
-    if (can_run(host_target(), t)) out.push_back(t);
+    if (can_run(host_target(), t) && (!only || t == only)) out.push_back(t);
   return out;
 }
 

@@ -24,21 +24,38 @@ loop::Kernel function_kernel(DType type, size_t arity,
   std::vector<loop::Val> args;
   for (size_t i = 0; i < arity; ++i) {
     const uint16_t tensor = b.add_tensor();
-    const uint16_t view = b.add_view({.kind = loop::ViewKind::load, .storage = type, .tensor = tensor, .axes = 1, .boxes = {}});
+    const uint16_t view =
+        b.add_view({.kind = loop::ViewKind::load, .storage = type, .tensor = tensor, .axes = 1, .boxes = {}});
     args.emplace_back(b, b.load(view));
   }
   const loop::Val result = expression(args);
   const uint16_t tensor = b.add_tensor();
-  b.store(b.add_view({.kind = loop::ViewKind::store, .storage = result.type(), .tensor = tensor, .axes = 1, .boxes = {}}),
-          result.id());
+  b.store(
+      b.add_view({.kind = loop::ViewKind::store, .storage = result.type(), .tensor = tensor, .axes = 1, .boxes = {}}),
+      result.id());
   return b.finish();
 }
 
-size_t primitive_count(const loop::Kernel& kernel) {
+namespace {
+
+size_t count(const loop::Kernel& kernel, bool slow_paths) {
+  std::vector<bool> needed(kernel.nodes.size(), false);
+  for (const loop::Store& s : kernel.stores) needed[s.value] = true;
   size_t count = 0;
-  for (const Node& n : kernel.nodes) count += loop::prim_info(n.op)->arity > 0 && n.op != Prim::bitcast;
+  for (size_t i = kernel.nodes.size(); i-- > 0;) {
+    const Node& n = kernel.nodes[i];
+    if (!needed[i]) continue;
+    for (size_t a = 0; a < n.arg.size(); ++a)
+      if (n.arg[a] != loop::no_node && (slow_paths || n.op != Prim::rare || a != 2)) needed[n.arg[a]] = true;
+    count += loop::prim_info(n.op)->arity > 0 && n.op != Prim::bitcast;
+  }
   return count;
 }
+
+}  // namespace
+
+size_t primitive_count(const loop::Kernel& kernel) { return count(kernel, true); }
+size_t fast_primitive_count(const loop::Kernel& kernel) { return count(kernel, false); }
 
 namespace {
 
@@ -53,8 +70,10 @@ typedef float f32; typedef double f64;
 BITCAST(f32, i32) BITCAST(f32, u32) BITCAST(i32, f32) BITCAST(u32, f32) BITCAST(i32, u32) BITCAST(u32, i32)
 BITCAST(f64, i64) BITCAST(f64, u64) BITCAST(i64, f64) BITCAST(u64, f64) BITCAST(i64, u64) BITCAST(u64, i64)
 #define FLOAT(T, I, U, W, S) \
-  FN T T##_max(T a, T b) { return a != a ? a : b != b ? b : a == b ? I##_as_##T(T##_as_##I(a) & T##_as_##I(b)) : a < b ? b : a; } \
-  FN T T##_min(T a, T b) { return a != a ? a : b != b ? b : a == b ? I##_as_##T(T##_as_##I(a) | T##_as_##I(b)) : a < b ? a : b; } \
+  FN T T##_equal_max(T a, T b) { return I##_as_##T(T##_as_##I(a) & T##_as_##I(b)); } \
+  FN T T##_equal_min(T a, T b) { return I##_as_##T(T##_as_##I(a) | T##_as_##I(b)); } \
+  FN T T##_max(T a, T b) { return a != a ? a : b != b ? b : a == b ? T##_equal_max(a, b) : a < b ? b : a; } \
+  FN T T##_min(T a, T b) { return a != a ? a : b != b ? b : a == b ? T##_equal_min(a, b) : a < b ? a : b; } \
   FN T T##_max_c(T c, T x) { return c > x ? c : x; } \
   FN T T##_min_c(T c, T x) { return c < x ? c : x; } \
   FN T T##_neg(T a) { return -a; } \
@@ -67,8 +86,8 @@ BITCAST(f64, i64) BITCAST(f64, u64) BITCAST(i64, f64) BITCAST(u64, f64) BITCAST(
   FN T T##_round(T a) { return __builtin_rint##S(a); } \
   FN T T##_copysign(T a, T b) { return __builtin_copysign##S(a, b); } \
   FN T T##_canon(T a) { return a != a ? __builtin_nan##S("") : a; } \
-  FN i32 T##_to_i32(T a) { return a != a ? 0 : a >= (T)2147483648.0 ? 2147483647 : a < (T)-2147483648.0 ? -2147483647 - 1 : (i32)a; } \
-  FN i64 T##_to_i64(T a) { return a != a ? 0 : a >= (T)9223372036854775808.0 ? 9223372036854775807LL : a < (T)-9223372036854775808.0 ? -9223372036854775807LL - 1 : (i64)a; }
+  FN i32 T##_to_i32(T a) { return a != a ? 0 : a >= (T)0x1p31 ? ~(1 << 31) : a < (T)-0x1p31 ? 1 << 31 : (i32)a; } \
+  FN i64 T##_to_i64(T a) { return a != a ? 0 : a >= (T)0x1p63 ? ~(1LL << 63) : a < (T)-0x1p63 ? 1LL << 63 : (i64)a; }
 FLOAT(f32, i32, u32, 32, f)
 FLOAT(f64, i64, u64, 64, )
 FN f32 f32_scale2(f32 a, i32 n) {
@@ -101,9 +120,7 @@ std::string value(loop::NodeId id) { return cat("v", id); }
 std::string literal(const Node& n) {
   char text[40];
   switch (n.type) {
-    case DType::f32:
-      std::snprintf(text, sizeof text, "u32_as_f32(0x%08xu)", static_cast<unsigned>(n.imm));
-      return text;
+    case DType::f32: std::snprintf(text, sizeof text, "u32_as_f32(0x%08xu)", static_cast<unsigned>(n.imm)); return text;
     case DType::f64:
       std::snprintf(text, sizeof text, "u64_as_f64(0x%016llxull)", static_cast<unsigned long long>(n.imm));
       return text;
@@ -119,8 +136,8 @@ std::string type_name(DType t) { return t == DType::boolean ? "boolean" : std::s
 // Neither NaN nor zero.
 bool plain_constant(const Node& n) {
   if (n.op != Prim::literal) return false;
-  const double v = n.type == DType::f32 ? double{std::bit_cast<float>(static_cast<uint32_t>(n.imm))}
-                                        : std::bit_cast<double>(n.imm);
+  const double v =
+      n.type == DType::f32 ? double{std::bit_cast<float>(static_cast<uint32_t>(n.imm))} : std::bit_cast<double>(n.imm);
   return v < 0 || v > 0;
 }
 
@@ -219,10 +236,8 @@ std::string emit_c(const loop::Kernel& k) {
     const std::string t = type_name(v.storage);
     if (v.kind == loop::ViewKind::load && v.boxes.empty())
       append(text, cat("  const ", t, "* restrict in", v.tensor, " = in[", v.tensor, "];\n"));
-    else if (v.kind == loop::ViewKind::store)
-      append(text, cat("  ", t, "* restrict result = out;\n"));
-    else
-      bug("emit_c takes plain loads and stores");
+    else if (v.kind == loop::ViewKind::store) append(text, cat("  ", t, "* restrict result = out;\n"));
+    else bug("emit_c takes plain loads and stores");
   }
   text += "#pragma omp simd\n  for (long i = 0; i < n; ++i) {\n";
   for (size_t i = 0; i < k.nodes.size(); ++i)
@@ -237,7 +252,9 @@ CompiledC::CompiledC(const std::string& text, const std::string& libraries) {
   const ScratchFolder folder;
   const std::string source = folder.file("kernel.c"), object = folder.file("kernel.so"), errors = folder.file("errors");
   std::ofstream(source) << text;
-  std::string flags = "-O2 -fPIC -shared -ftree-vectorize -ffp-contract=off -fno-math-errno -fno-trapping-math -fopenmp-simd";
+  std::string flags =
+      "-O2 -fPIC -shared -ftree-vectorize -fopenmp-simd -ffp-contract=off -fno-math-errno "
+      "-fno-trapping-math";
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) flags += " -mavx2 -mfma";
 #endif

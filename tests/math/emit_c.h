@@ -19,6 +19,8 @@ loop::Kernel function_kernel(loop::DType type, size_t arity,
 
 // Primitives that do work: leaves are free, and so are bitcasts, which are only another view of a register.
 size_t primitive_count(const loop::Kernel& kernel);
+// The same where no `rare` condition holds: what only slow paths need does not count.
+size_t fast_primitive_count(const loop::Kernel& kernel);
 
 // `void kernel(const void* const* in, void* out, long n)` over contiguous arrays. Takes kernels as function_kernel()
 // makes them: one row axis, loads and one store without boxes, no folds and no sizes (Error internal otherwise).
@@ -45,7 +47,8 @@ class CompiledKernel {
  public:
   explicit CompiledKernel(const loop::Kernel& kernel);
 
-  // `in`: one array of n elements for each load, in tensor order; `out`: n elements. Arrays do not overlap. Thread-safe.
+  // `in`: one array of n elements for each load, in tensor order; `out`: n elements. Arrays do not overlap.
+  // Thread-safe.
   void run(std::span<const void* const> in, void* out, size_t n) const;
 
  private:

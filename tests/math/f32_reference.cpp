@@ -36,6 +36,12 @@ void sigmoid_exact(mpfr_t r, float x) {
   mpfr_set_flt(r, x, MPFR_RNDN);
   logistic(r);
 }
+// As in C23, rsqrt(-0) is -inf; MPFR's is positive.
+void rsqrt_exact(mpfr_t r, float x) {
+  mpfr_set_flt(r, x, MPFR_RNDN);
+  mpfr_rec_sqrt(r, r, MPFR_RNDN);
+  if (x == 0) mpfr_set_inf(r, std::signbit(x) ? -1 : 1);
+}
 void silu_exact(mpfr_t r, float x) {
   sigmoid_exact(r, x);
   times(r, x);
@@ -74,9 +80,10 @@ constexpr F32Function functions[] = {
     {"tanh", f32::tanh, "tanh(x)", exact_of<mpfr_tanh>},
     {"erf", f32::erf, "erf(x)", exact_of<mpfr_erf>},
     {"sigmoid", f32::sigmoid, "1 / (1 + exp(-x))", sigmoid_exact},
-    {"rsqrt", f32::rsqrt, "1 / sqrt(x)", exact_of<mpfr_rec_sqrt>},
+    {"rsqrt", f32::rsqrt, "1 / sqrt(x)", rsqrt_exact},
     {"silu", f32::silu, "x / (1 + exp(-x))", silu_exact},
-    {"gelu_tanh", f32::gelu_tanh, "x / (1 + exp(-1.59576912160573071176 * (x + 0.044715 * x * x * x)))", gelu_tanh_exact},
+    {"gelu_tanh", f32::gelu_tanh, "x / (1 + exp(-1.59576912160573071176 * (x + 0.044715 * x * x * x)))",
+     gelu_tanh_exact},
     {"gelu_erf", f32::gelu_erf, "x * (0.5 * erfc(x * -0.70710678118654752440))", gelu_erf_exact},
 };
 
@@ -90,7 +97,8 @@ std::span<const F32Function> f32_functions() { return functions; }
 double ulp_error(float got, double exact) {
   if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got) ? 0 : inf;
   if (std::signbit(got) != std::signbit(exact)) return inf;
-  if (std::isinf(got) || std::fabs(exact) >= overflow) return std::isinf(got) == (std::fabs(exact) >= overflow) ? 0 : inf;
+  if (std::isinf(got) || std::fabs(exact) >= overflow)
+    return std::isinf(got) == (std::fabs(exact) >= overflow) ? 0 : inf;
   if (exact == 0) return got == 0 ? 0 : inf;
   int exponent;
   std::frexp(exact, &exponent);

@@ -52,7 +52,7 @@ class F64Runner {
   explicit F64Runner(const F64Function& f);
   ~F64Runner();
   std::vector<double> operator()(std::span<const F64Input> inputs) const;
-  size_t primitives() const;
+  const loop::Kernel& kernel() const;
 
  private:
   struct State;

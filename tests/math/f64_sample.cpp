@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "math/emit_c.h"
 #include "math/f64_reference.h"
 
 namespace ingot::test {
@@ -49,9 +50,10 @@ bool sample(const F64Function& f, size_t count, uint64_t seed) {
       if (error > worst) worst = error, at = inputs[i], worst_got = out[i];
     }
   }
-  std::printf("%-10s %7.4f ULP at {%a, %a} (%.6g) got %a, %zu samples, %zu above 1, %zu wrong, %zu primitives, %.2f ns\n",
-              std::string(f.name).c_str(), worst, at.x, at.y, at.x, worst_got, count, above_one, wrong, run.primitives(),
-              speed(f, run));
+  std::printf(
+      "%-10s %7.4f ULP at {%a, %a} (%.6g) got %a, %zu samples, %zu above 1, %zu wrong, %zu primitives, %.2f ns\n",
+      std::string(f.name).c_str(), worst, at.x, at.y, at.x, worst_got, count, above_one, wrong,
+      primitive_count(run.kernel()), speed(f, run));
   std::fflush(stdout);
   return worst <= f.bound;
 }
@@ -61,12 +63,9 @@ int main(int argc, char** argv) {
   size_t count = 0;
   std::vector<std::string_view> names;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--seed" && i + 1 < argc)
-      seed = std::strtoull(argv[++i], nullptr, 0);
-    else if (count == 0)
-      count = std::strtoull(argv[i], nullptr, 0);
-    else
-      names.emplace_back(argv[i]);
+    if (std::string_view(argv[i]) == "--seed" && i + 1 < argc) seed = std::strtoull(argv[++i], nullptr, 0);
+    else if (count == 0) count = std::strtoull(argv[i], nullptr, 0);
+    else names.emplace_back(argv[i]);
   }
   if (count == 0) {
     std::fputs("usage: f64_sample [--seed N] COUNT [function...]\n", stderr);
@@ -74,7 +73,8 @@ int main(int argc, char** argv) {
   }
   bool good = true;
   for (const F64Function& f : f64_functions())
-    if (names.empty() || std::find(names.begin(), names.end(), f.name) != names.end()) good = sample(f, count, seed) && good;
+    if (names.empty() || std::find(names.begin(), names.end(), f.name) != names.end())
+      good = sample(f, count, seed) && good;
   return good ? 0 : 1;
 }
 

@@ -14,10 +14,7 @@ Val exp(Val x) {
   const Val exponent = t.cast_bits(DType::i32) << 23;
   const Val fast = p * exponent.cast_bits(DType::f32);
 
-  // Results at the ends of the range are made 2^100 times too near to 1 and scaled back, which rounds once.
-  const Val negative = lt(x, 0);
-  const Val nearer = p * (exponent + select(negative, exponent.lit(100 << 23), exponent.lit(-100 * (1 << 23)))).cast_bits(DType::f32);
-  const Val slow = nearer * select(negative, 0x1p-100, x.lit(0x1p100));
+  const Val slow = scale_far(p, exponent, lt(x, 0));
   const double inf = std::numeric_limits<double>::infinity();
   const Val clamped = select(lt(x, -104), 0, select(lt(89, x), inf, slow));
   return rare(lt(x.lit(87).cast_bits(DType::i32), abs(x).cast_bits(DType::i32)), fast, clamped);

@@ -14,11 +14,11 @@ Val exp(Val x);
 Val log(Val x);
 Val tanh(Val x);
 Val erf(Val x);
-Val sigmoid(Val x);      // 1 / (1 + e^-x)
-Val rsqrt(Val x);        // 1 / sqrt(x); rsqrt(+-0) = +-inf
-Val pow(Val x, Val y);   // through f64
-Val gelu_erf(Val x);     // x Phi(x), Phi the normal distribution's; -0 at -inf, the limit
-Val gelu_tanh(Val x);    // x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2; -0 at -inf
-Val silu(Val x);         // x / (1 + e^-x); -0 at -inf
+Val sigmoid(Val x);     // 1 / (1 + e^-x)
+Val rsqrt(Val x);       // 1 / sqrt(x); rsqrt(+-0) = +-inf
+Val pow(Val x, Val y);  // through f64
+Val gelu_erf(Val x);    // x Phi(x), Phi the normal distribution's; -0 at -inf, the limit
+Val gelu_tanh(Val x);   // x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2; -0 at -inf
+Val silu(Val x);        // x / (1 + e^-x); -0 at -inf
 
 }  // namespace ingot::loop::math::f32

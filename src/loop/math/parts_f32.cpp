@@ -17,6 +17,12 @@ struct Reduction {
 
 }  // namespace
 
+Val scale_far(Val p, Val exponent, Val negative) {
+  const Val step = select(negative, exponent.lit(100 << 23), exponent.lit(-100 * (1 << 23)));
+  const Val near = p * (exponent + step).cast_bits(DType::f32);
+  return near * select(negative, 0x1p-100, p.lit(0x1p100));
+}
+
 ExpParts exp_parts(Val a, int up) {
   const Reduction x(a, up);
   const Val r = fma(x.n, -ln2_lo, x.high);

@@ -26,6 +26,15 @@ inline Val exp_quotient(Val r) {
   return horner(r, {0x1.6a5e34p-10, 0x1.123adp-7, 0x1.5558a2p-5, 0x1.55549p-3, 0x1.fffffcp-2});
 }
 
+// 2^f for |f| <= 1/2.
+inline Val exp2_fraction(Val f) {
+  return horner(f, {0x1.3fb5f2p-13, 0x1.5f0e12p-10, 0x1.3b309p-7, 0x1.c6af72p-5, 0x1.ebfbd8p-3, 0x1.62e43p-1, 1});
+}
+
+// p 2^n rounded once, overflow and denormal results included, for 1/2 < p < 2 and |n| <= 220: p 2^(n +- 100), scaled
+// back. `exponent` is (n + 127) << 23, `negative` tells whether n is so (either will do near 0).
+Val scale_far(Val p, Val exponent, Val negative);
+
 // e^a = 2^n (1 + s), s not rounded to the grid of 1 + s: what quotients and products want.
 struct ExpParts {
   Val t;      // bits: a multiple of 2^9, plus n + 127 + up

@@ -115,8 +115,9 @@ Pair log_pair(Val x) {
   const Val s_lo = fma(s, d_lo, fma(s, d, f)) * inverse;
   const Val z = s * s;
   const Val z_lo = fma(s + s, s_lo, fma(s, s, -z));
-  static constexpr double c[] = {0x1.999999999999ap-2, 0x1.24924924922ffp-2, 0x1.c71c71c74c23ep-3, 0x1.745d173d2f459p-3,
-                                 0x1.3b13a9ac6246ep-3, 0x1.111557b611aa6p-3, 0x1.e018109c9ffdcp-4, 0x1.dab3b3bdde5a4p-4};
+  static constexpr double c[] = {0x1.999999999999ap-2, 0x1.24924924922ffp-2, 0x1.c71c71c74c23ep-3,
+                                 0x1.745d173d2f459p-3, 0x1.3b13a9ac6246ep-3, 0x1.111557b611aa6p-3,
+                                 0x1.e018109c9ffdcp-4, 0x1.dab3b3bdde5a4p-4};
   const Pair w = fast_two_sum(z.lit(0x1.5555555555555p-1), z * horner(z, c));
   const Val w_lo = w.lo + 0x1.5555555555555p-55;
   const Val t = z * w.hi;

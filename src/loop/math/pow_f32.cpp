@@ -33,18 +33,19 @@ Val special_cases(Val x, Val y, Val magnitude) {
 // 2^(y log2 x), the logarithm and the product in f64: a relative error of 2^-35 in the logarithm is 2^-28 in the power.
 Val pow(Val x, Val y) {
   // x = 2^e (1 + f) as in log; special: all but positive normal finite x.
-  const Val special = le(int32_t{-0x01000000}, x.cast_bits(DType::i32) + 0x7f800000);
+  const Val bits = x.cast_bits(DType::i32);
+  const Val special = le(int32_t{-0x01000000}, bits + 0x7f800000);
   const Val size = abs(x);
   const Val tiny = lt(size, 0x1p-126);
-  const Val scaled = rare(special, x, select(tiny, size * 0x1p23, size));
+  const Val scaled = select(tiny, size * 0x1p23, size);
   const int32_t sqrt_half = 0x3f3504f3;
-  const Val d = scaled.cast_bits(DType::i32) - sqrt_half;
+  const Val d = rare(special, bits, scaled.cast_bits(DType::i32)) - sqrt_half;
   const Val e = (d >> 23).to(DType::f64);
   const Val f = (((d & 0x007fffff) + sqrt_half).cast_bits(DType::f32) - 1).to(DType::f64);
-  const Val q = horner(f, {0x1.3ce8eb7eb7414p-4, -0x1.2489033aa28ap-3, 0x1.2871db1a40b6p-3, -0x1.252f320baf183p-3,
-                           0x1.45291a198263ep-3, -0x1.7141718e30e37p-3, 0x1.a63f4458fbdfbp-3, -0x1.ec72b58dfb16bp-3,
-                           0x1.277651fc52c1ap-2, -0x1.71547097b4e8cp-2, 0x1.ec709ebb93cf7p-2, -0x1.715476565d24fp-1,
-                           0x1.71547652a1e9ap0});
+  const Val q = horner(
+      f, {0x1.3ce8eb7eb7414p-4, -0x1.2489033aa28ap-3, 0x1.2871db1a40b6p-3, -0x1.252f320baf183p-3, 0x1.45291a198263ep-3,
+          -0x1.7141718e30e37p-3, 0x1.a63f4458fbdfbp-3, -0x1.ec72b58dfb16bp-3, 0x1.277651fc52c1ap-2,
+          -0x1.71547097b4e8cp-2, 0x1.ec709ebb93cf7p-2, -0x1.715476565d24fp-1, 0x1.71547652a1e9ap0});
   const Val log2 = fma(f, q, e);
   const Val edge = select(eq(size, 0), -inf, select(eq(size, inf), inf, select(tiny, log2 - 23, log2)));
   const Val y64 = y.to(DType::f64);
@@ -52,14 +53,11 @@ Val pow(Val x, Val y) {
 
   const Val n = round(u);
   const Val g = (u - n).to(DType::f32);
-  const Val p = horner(g, {0x1.3fb5f2p-13, 0x1.5f0e12p-10, 0x1.3b309p-7, 0x1.c6af72p-5, 0x1.ebfbd8p-3, 0x1.62e43p-1, 1});
+  const Val p = exp2_fraction(g);
   const Val exponent = (n.to(DType::f32) + (round_magic + 127)).cast_bits(DType::i32) << 23;
   const Val fast = p * exponent.cast_bits(DType::f32);
 
-  // As in exp.
-  const Val negative = lt(u, 0);
-  const Val nearer = p * (exponent + select(negative, exponent.lit(100 << 23), exponent.lit(-100 * (1 << 23)))).cast_bits(DType::f32);
-  const Val magnitude = nearer * select(negative, 0x1p-100, x.lit(0x1p100));
+  const Val magnitude = scale_far(p, exponent, lt(u, 0));
   const Val in_range = le(abs(u), 125.0);  // false for NaN
   return rare(special | !in_range, fast, special_cases(x, y, magnitude));
 }

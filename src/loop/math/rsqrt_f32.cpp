@@ -1,8 +1,10 @@
+#include <limits>
+
 #include "loop/math/f32.h"
 
 namespace ingot::loop::math::f32 {
 
-// sqrt(1/x): the root halves the relative error of the division, so the worst case is 0.86 ULP, where 1/sqrt(x) has 1.49.
+// sqrt(1/x): the root halves the relative error of the division, so the worst case is 0.86 ULP. 1/sqrt(x) has 1.49.
 Val rsqrt(Val x) {
   // 2^-126 <= x <= 2^126 in one signed comparison; 1/x would be denormal above and infinite below.
   const Val special = lt(int32_t{-0x02000000}, x.cast_bits(DType::i32) + 0x7f800000);

@@ -7,9 +7,9 @@ namespace {
 
 // 1 / (1 + e^-v) as a pair, and e^v in the far negative tail, where that is the same and may be denormal.
 struct Logistic {
-  Pair value;       // for -600 <= v
-  Pair tail;        // e^v = tail * 2^k, for -800 <= v < -600
-  Val negated_k;    // of the tail, shifted
+  Pair value;     // for -600 <= v
+  Pair tail;      // e^v = tail * 2^k, for -800 <= v < -600
+  Val negated_k;  // of the tail, shifted
 };
 
 Logistic logistic(const ExpReduced& e) {
@@ -25,9 +25,7 @@ Logistic logistic(const ExpReduced& e) {
 }
 
 // tail * 2^-k, rounded once.
-Val scale_back(Val value, Val shifted) {
-  return scale2(value, -shifted.cast_bits(DType::i64).to(DType::i32));
-}
+Val scale_back(Val value, Val shifted) { return scale2(value, -shifted.cast_bits(DType::i64).to(DType::i32)); }
 
 // x / (1 + e^-v) for v of the sign of x, both growing together. `limit` and `zero` are bounds on |x|: v > -600 inside
 // the first, and the result rounds to 0 beyond the second.

@@ -14,7 +14,8 @@ Val tanh(Val x) {
   const Val t = fma(a, -2 * log2_e, round_magic + 127);  // -n, and c once shifted into the exponent
   const Val k = t - (round_magic + 127);
   const Val h = fma(k, ln2_lo / 2, fma(k, ln2_hi / 2, a));  // half the remainder: s = e^2h - 1
-  const Val q = horner(h, {0x1.6a5e34p-10 * 32, 0x1.123adp-7 * 16, 0x1.5558a2p-5 * 8, 0x1.55549p-3 * 4, 0x1.fffffcp-2 * 2});
+  const Val q =
+      horner(h, {0x1.6a5e34p-10 * 32, 0x1.123adp-7 * 16, 0x1.5558a2p-5 * 8, 0x1.55549p-3 * 4, 0x1.fffffcp-2 * 2});
   const Val s = fma(h * h, q, h);  // half of it
   const Val c = (t.cast_bits(DType::i32) << 23).cast_bits(DType::f32);
   const Val base = fma(c, 0.5, 0.5);

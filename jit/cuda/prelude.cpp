@@ -1,0 +1,182 @@
+#include "jit/cuda/nodes.h"
+
+namespace ingot::jit::cuda {
+
+// Minimum and maximum pass a NaN from either side and tell -0 from +0, which fminf and fmaxf do not. Conversions
+// saturate and send NaN to 0. Integer division is total. Everything by comparison and selection on ordinary arithmetic,
+// so that host compilers give the same bits.
+const char* prelude() {
+  return R"(typedef signed char i8;
+typedef short i16;
+typedef int i32;
+typedef long long i64;
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+
+template <class To, class From>
+__device__ __forceinline__ To bits(From v) {
+  To r;
+  memcpy(&r, &v, sizeof r);
+  return r;
+}
+template <class T>
+__device__ __forceinline__ T at(const char* p) {
+  return *reinterpret_cast<const T*>(p);
+}
+__device__ __forceinline__ bool negative(float v) { return bits<i32>(v) < 0; }
+__device__ __forceinline__ bool negative(double v) { return bits<i64>(v) < 0; }
+template <class T>
+__device__ __forceinline__ T canon(T v) {
+  return v == v ? v : sizeof(T) == 4 ? (T)bits<float>(0x7fc00000u) : (T)bits<double>(0x7ff8000000000000ull);
+}
+template <class T>
+__device__ __forceinline__ T fmin2(T a, T b) {
+  if (a != a) return a;
+  if (b != b) return b;
+  return a < b || (a == b && negative(a)) ? a : b;
+}
+template <class T>
+__device__ __forceinline__ T fmax2(T a, T b) {
+  if (a != a) return a;
+  if (b != b) return b;
+  return a > b || (a == b && negative(b)) ? a : b;
+}
+template <class T>
+__device__ __forceinline__ T idiv(T a, T b) {
+  if (b == 0) return 0;
+  if ((T)-1 < 0 && b == (T)-1) return (T)(0 - (u64)a);
+  return (T)(a / b);
+}
+template <class T>
+__device__ __forceinline__ T irem(T a, T b) {
+  if (b == 0 || ((T)-1 < 0 && b == (T)-1)) return 0;
+  return (T)(a % b);
+}
+template <class T>
+__device__ __forceinline__ T shl(T a, T n) {
+  return n < 0 || (u64)n >= 8 * sizeof(T) ? (T)0 : (T)((u64)a << (int)n);
+}
+template <class T>
+__device__ __forceinline__ T shr(T a, T n) {
+  const bool beyond = n < 0 || (u64)n >= 8 * sizeof(T);
+  if ((T)-1 < 0) return (T)(a >> (beyond ? 8 * (int)sizeof(T) - 1 : (int)n));
+  return beyond ? (T)0 : (T)(a >> (int)n);
+}
+template <class T>
+__device__ __forceinline__ T count_leading(T a) {
+  int n = 8 * (int)sizeof(T);
+  u64 v = (u64)a & (~0ull >> (64 - n));
+  return (T)(v ? __clzll((i64)v) - (64 - n) : n);
+}
+template <class T>
+__device__ __forceinline__ T count_trailing(T a) {
+  const int n = 8 * (int)sizeof(T);
+  const u64 v = (u64)a & (~0ull >> (64 - n));
+  return (T)(v ? __ffsll((i64)v) - 1 : n);
+}
+template <class T>
+__device__ __forceinline__ T count_ones(T a) {
+  return (T)__popcll((u64)a & (~0ull >> (64 - 8 * (int)sizeof(T))));
+}
+template <class To, class From>
+__device__ __forceinline__ To to_int(From v, To lo, To hi, From below, From above) {
+  if (v != v) return 0;
+  if (v <= below) return lo;
+  if (v >= above) return hi;
+  return (To)v;
+}
+// x * 2^n rounded once: all but the last factor keep x normal, and the last one rounds.
+__device__ __forceinline__ float scale2(float x, i32 n) {
+  n = n < -400 ? -400 : n > 400 ? 400 : n;
+  double r = (double)x;  // 53 bits and a wide exponent: exact, and one conversion rounds
+  return (float)(r * bits<double>((u64)(1023 + n) << 52));
+}
+__device__ __forceinline__ double scale2(double x, i32 n) {
+  n = n < -2200 ? -2200 : n > 2200 ? 2200 : n;
+  if (x == 0 || x != x || x - x != 0) return x + x;
+  u64 b = bits<u64>(x);
+  int e = (int)(b >> 52 & 2047);
+  if (e == 0) {
+    x = x * 0x1p54;
+    b = bits<u64>(x);
+    e = (int)(b >> 52 & 2047) - 54;
+  }
+  e += n;
+  const u64 head = b & 0x800fffffffffffffull;
+  if (e > 2046) return bits<double>(head | 0x7fe0000000000000ull) * 2.0;
+  if (e > 0) return bits<double>(head | (u64)e << 52);
+  if (e < -60) e = -60;
+  return bits<double>(head | (u64)(e + 64) << 52) * 0x1p-64;
+}
+)";
+}
+
+// Folds of one row by one block of 256 threads. The ordered ones follow the group, block and tree order of docs/numerics.md:
+// two blocks of 1,024 k at a time, a thread for each t_j, eight threads that chain them and keep the tree.
+const char* fold_prelude() {
+  return R"(
+template <class T>
+struct Add {
+  __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
+};
+template <class T>
+struct Mul {
+  __device__ __forceinline__ T operator()(T a, T b) const { return a * b; }
+};
+template <class T, class Op, class F>
+__device__ T fold_ordered(i64 n, T absent, T empty, Op op, F f) {
+  __shared__ T t[2][16][8];
+  __shared__ T stack[56][8];
+  const int id = threadIdx.x, half = id >> 7, g = id >> 3 & 15, j = id & 7;
+  const i64 blocks = (n + 1023) / 1024;
+  int depth = 0;
+  for (i64 first = 0; first < blocks; first += 2) {
+    const i64 k = (first + half) * 1024 + g * 64 + j;
+    T x[8];
+#pragma unroll
+    for (int i = 0; i < 8; ++i) x[i] = k + 8 * i < n ? f(k + 8 * i) : absent;
+    t[half][g][j] = op(op(op(x[0], x[4]), op(x[2], x[6])), op(op(x[1], x[5]), op(x[3], x[7])));
+    __syncthreads();
+    if (id < 8) {
+      for (int h = 0; h < 2 && first + h < blocks; ++h) {
+        T a = absent;
+        for (int i = 0; i < 16; ++i) a = op(a, t[h][i][id]);
+        for (i64 b = first + h; b & 1; b >>= 1) a = op(stack[--depth][id], a);
+        stack[depth++][id] = a;
+      }
+    }
+    __syncthreads();
+  }
+  if (blocks == 0) return empty;
+  if (id < 8) {
+    T a = stack[--depth][id];
+    while (depth > 0) a = op(stack[--depth][id], a);
+    t[0][0][id] = a;
+  }
+  __syncthreads();
+  const T* a = t[0][0];
+  const T r = op(op(op(a[0], a[4]), op(a[2], a[6])), op(op(a[1], a[5]), op(a[3], a[7])));
+  __syncthreads();
+  return r;
+}
+template <class T, class Op, class F>
+__device__ T fold_free(i64 n, T identity, Op op, F f) {
+  __shared__ T part[256];
+  T a = identity;
+  for (i64 k = threadIdx.x; k < n; k += 256) a = op(a, f(k));
+  part[threadIdx.x] = a;
+  __syncthreads();
+  for (int d = 128; d > 0; d >>= 1) {
+    if (threadIdx.x < d) part[threadIdx.x] = op(part[threadIdx.x], part[threadIdx.x + d]);
+    __syncthreads();
+  }
+  const T r = part[0];
+  __syncthreads();
+  return r;
+}
+)";
+}
+
+}  // namespace ingot::jit::cuda

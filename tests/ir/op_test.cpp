@@ -1,0 +1,106 @@
+// The op table: numbers, names, attribute lists and what is derived from them.
+#include <algorithm>
+#include <set>
+
+#include "ir/op_json.h"
+#include "support.h"
+
+using namespace ingot;
+using namespace ingot::ir;
+
+TEST_CASE("op numbers and names are unique, ascending, and found both ways") {
+  std::set<std::string_view> names;
+  uint32_t last = 0;
+  for (const OpInfo& op : op_table()) {
+    CHECK(static_cast<uint32_t>(op.code) > last);
+    last = static_cast<uint32_t>(op.code);
+    CHECK(names.insert(op.name).second);
+    CHECK(op_info(op.code) == &op);
+    CHECK(find_op(op.name) == &op);
+    CHECK(op.min_operands <= op.max_operands);
+    CHECK_FALSE(op.doc.empty());
+    CHECK(last < 0x10000);  // those from there on are hosts'
+    CHECK(std::ranges::all_of(op.name, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; }));
+  }
+  CHECK(op_info(OpCode::invalid) == nullptr);
+  CHECK(op_info(static_cast<OpCode>(0x10000)) == nullptr);
+  CHECK(find_op("") == nullptr);
+  CHECK(find_op("constant") == nullptr);  // the text form's own word
+}
+
+TEST_CASE("op numbers are those released, for ever") {
+  const std::pair<const char*, uint32_t> released[] = {
+      {"add", 1},      {"sub", 2},       {"mul", 3},         {"div", 4},          {"neg", 5},         {"abs", 6},
+      {"min", 7},      {"max", 8},       {"sqrt", 9},        {"floor", 10},       {"ceil", 11},       {"round", 12},
+      {"fma", 13},     {"rsqrt", 20},    {"exp", 21},        {"log", 22},         {"tanh", 23},       {"erf", 24},
+      {"sigmoid", 25}, {"pow", 26},      {"gelu", 27},       {"silu", 28},        {"relu", 29},       {"eq", 40},
+      {"ne", 41},      {"lt", 42},       {"le", 43},         {"gt", 44},          {"ge", 45},         {"and", 46},
+      {"or", 47},      {"xor", 48},      {"not", 49},        {"select", 50},      {"clamp", 51},      {"cast", 52},
+      {"iota", 60},    {"reshape", 61},  {"transpose", 62},  {"broadcast", 63},   {"slice", 64},      {"pad", 65},
+      {"concat", 66},  {"reverse", 67},  {"reduce_sum", 80}, {"reduce_prod", 81}, {"reduce_max", 82}, {"reduce_min", 83},
+      {"reduce_mean", 84}, {"reduce_any", 85}, {"reduce_all", 86}, {"matmul", 100}, {"softmax", 110},
+      {"layer_norm", 111}, {"rms_norm", 112},
+  };
+  for (const auto& [name, number] : released) {
+    const OpInfo* op = find_op(name);
+    REQUIRE_MESSAGE(op != nullptr, name);
+    CHECK_MESSAGE(static_cast<uint32_t>(op->code) == number, name);
+  }
+}
+
+TEST_CASE("attribute lists: unique names, and a default just where an attribute is not required") {
+  for (const OpInfo& op : op_table()) {
+    std::set<std::string_view> names;
+    for (const AttrSpec& a : op.attrs) {
+      CHECK(names.insert(a.name).second);
+      CHECK(a.required == a.fallback.empty());
+      CHECK_FALSE(a.doc.empty());
+      CHECK(&op.attrs[attr_index(op, a.name)] == &a);
+    }
+    CHECK_THROWS_AS(attr_index(op, "no_such"), Error);
+  }
+}
+
+TEST_CASE("dtype sets") {
+  const DType all[] = {DType::boolean, DType::i8,  DType::i16,  DType::i32, DType::i64, DType::u8,     DType::u16,    DType::u32,
+                       DType::u64,     DType::f16, DType::bf16, DType::f32, DType::f64, DType::f8e4m3, DType::f8e5m2, DType::c64};
+  //                       b  i8-i64      u8-u64      f16-f64     fp8   c64
+  const char* const rows[] = {"0 1111 1111 1111 00 0", "0 0000 0000 1111 00 0", "1 1111 1111 1111 11 0",
+                              "1 0000 0000 0000 00 0", "1 1111 1111 0000 00 0", "0 1111 0000 1111 00 0"};
+  const TypeSet sets[] = {TypeSet::num, TypeSet::flt, TypeSet::any, TypeSet::boo, TypeSet::bit, TypeSet::sgn};
+  for (size_t s = 0; s < std::size(sets); ++s) {
+    std::string got;
+    for (const DType t : all) got += in_set(sets[s], t) ? '1' : '0';
+    std::string expected(rows[s]);
+    std::erase(expected, ' ');
+    CHECK(got == expected);
+  }
+}
+
+TEST_CASE("dtypes: names, sizes, and numbers that are none") {
+  for (int i = 0; i < 256; ++i) {
+    const auto t = static_cast<DType>(i);
+    CHECK((item_size(t) == 0) == (name(t) == "invalid"));
+    if (item_size(t) != 0) CHECK(parse_dtype(name(t)) == t);
+  }
+  CHECK(parse_dtype("float32") == DType::invalid);
+  CHECK(item_size(DType::bf16) == 2);
+}
+
+TEST_CASE("the op table as JSON has a line per op and balanced brackets") {
+  const std::string json = op_table_json();
+  CHECK(json.starts_with("{\"schema\": 1, \"ops\": [\n{\"name\": \"add\", \"number\": 1, \"class\": \"elementwise\", "
+                         "\"operands\": [2, 2], \"dtypes\": [\"i8\", "));
+  CHECK(static_cast<size_t>(std::ranges::count(json, '\n')) == op_table().size() + 2);
+  CHECK(std::ranges::count(json, '{') == std::ranges::count(json, '}'));
+  CHECK(std::ranges::count(json, '[') == std::ranges::count(json, ']'));
+  CHECK(json.find("{\"name\": \"approximate\", \"kind\": \"string\", \"required\": false, \"default\": \"\\\"none\\\"\"") != std::string::npos);
+}
+
+TEST_CASE("the op table as Markdown names every op and attribute") {
+  const std::string page = op_table_markdown();
+  for (const OpInfo& op : op_table()) {
+    CHECK(page.find(cat("| `", op.name, "` | ", static_cast<uint32_t>(op.code), " |")) != std::string::npos);
+    for (const AttrSpec& a : op.attrs) CHECK(page.find(cat("`", a.name, "`")) != std::string::npos);
+  }
+}

@@ -1,0 +1,29 @@
+#include "jit/image/isa.h"
+
+#include <doctest/doctest.h>
+
+using namespace ingot::jit;
+
+TEST_CASE("a level runs itself and what is below it") {
+  CHECK(can_run("x86-64-v3", "x86-64-v3"));
+  CHECK(can_run("x86-64-v3", "x86-64-v2"));
+  CHECK(can_run("x86-64-v4", "x86-64-v2"));
+  CHECK_FALSE(can_run("x86-64-v3", "x86-64-v4"));
+  CHECK_FALSE(can_run("x86-64-v2", "x86-64-v3"));
+  CHECK(can_run("aarch64", "aarch64"));
+  CHECK_FALSE(can_run("aarch64", "x86-64-v2"));
+  CHECK_FALSE(can_run("x86-64-v4", "aarch64"));
+  CHECK_FALSE(can_run("", "x86-64-v2"));
+  CHECK_FALSE(can_run("x86-64-v4", ""));
+  CHECK_FALSE(can_run("x86-64-v4", "x86-64-v5"));
+}
+
+#if defined(__x86_64__)
+// gcc's own reading of CPUID and XCR0 is the other witness.
+TEST_CASE("the host's level is what the compiler's run-time finds") {
+  __builtin_cpu_init();
+  const bool v4 = __builtin_cpu_supports("x86-64-v4"), v3 = __builtin_cpu_supports("x86-64-v3"),
+             v2 = __builtin_cpu_supports("x86-64-v2");
+  CHECK(host_target() == (v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : v2 ? "x86-64-v2" : ""));
+}
+#endif

@@ -1,0 +1,93 @@
+#include "math/f32_check.h"
+
+#include <string>
+
+#include "base/error.h"
+
+namespace ingot::test {
+
+namespace {
+
+// Errors in ULP for arrays, vectorised with glibc's libmvec where there is one. Not a number or infinite where the case
+// is one for MPFR: only one of the two is infinite or NaN, a wrong sign.
+std::string error_source(const F32Function& f) {
+  std::string text = R"(
+#include <features.h>
+#if defined(__x86_64__) && defined(__GLIBC__)
+#define SIMD __attribute__((simd("notinbranch")))
+#else
+#define SIMD
+#endif
+SIMD double exp(double); SIMD double log(double); SIMD double tanh(double); SIMD double erf(double);
+SIMD double erfc(double); double sqrt(double);
+void errors(const float* restrict in, const float* restrict got, double* restrict error, long n) {
+#pragma omp simd
+  for (long i = 0; i < n; ++i) {
+    const double x = in[i], y = got[i];
+    const double r = )";
+  append(text, f.quick);
+  text += R"(;
+    unsigned long long rb, yb;
+    __builtin_memcpy(&rb, &r, 8);
+    __builtin_memcpy(&yb, &y, 8);
+    unsigned long long e = rb >> 52 & 2047;
+    e = e < 1023 - 126 ? 1023 - 126 : e;
+    const unsigned long long sb = (2 * 1023 + 23 - e) << 52;  // 1 / ulp(r)
+    double scale;
+    __builtin_memcpy(&scale, &sb, 8);
+    const double difference = __builtin_fabs(y - r) * scale;
+    const double sign = (long long)(rb ^ yb) < 0 ? __builtin_inf() : 0;
+    const int overflow = __builtin_fabs(r) >= 0x1.ffffffp127 && __builtin_fabs(y) == __builtin_inf();
+    error[i] = r != r && y != y ? 0 : overflow ? sign : difference + sign;
+  }
+}
+)";
+  return text;
+}
+
+#if defined(__x86_64__) && defined(__GLIBC__)
+constexpr const char* libraries = "-lmvec -lm";
+#else
+constexpr const char* libraries = "-lm";
+#endif
+
+double exact_error(const F32Function& f, float x, float got) {
+  mpfr_t exact;
+  mpfr_init2(exact, 120);
+  f.exact(exact, x);
+  const double error = ulp_error(got, exact);
+  mpfr_clear(exact);
+  return error;
+}
+
+loop::Kernel kernel_of(const F32Function& f) {
+  return function_kernel(loop::DType::f32, 1, [&](std::span<const loop::Val> x) { return f.expansion(x[0]); });
+}
+
+}  // namespace
+
+F32Checker::F32Checker(const F32Function& function) : F32Checker(function, kernel_of(function)) {}
+
+F32Checker::F32Checker(const F32Function& function, const loop::Kernel& kernel)
+    : function_(function),
+      primitives_(primitive_count(kernel)),
+      fast_primitives_(fast_primitive_count(kernel)),
+      kernel_(kernel),
+      reference_(error_source(function), libraries),
+      errors_(reinterpret_cast<decltype(errors_)>(reference_.symbol("errors"))) {}
+
+void F32Checker::check(std::span<const float> inputs, Worst& worst, double filter) {
+  out_.resize(inputs.size());
+  error_.resize(inputs.size());
+  const void* arrays[] = {inputs.data()};
+  kernel_.run(arrays, out_.data(), inputs.size());
+  errors_(inputs.data(), out_.data(), error_.data(), static_cast<long>(inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (error_[i] <= filter && error_[i] <= worst.error) continue;  // false for NaN
+    const double e = error_[i] <= filter ? error_[i] : exact_error(function_, inputs[i], out_[i]);
+    worst.above_one += e > 1;
+    if (e > worst.error) worst.error = e, worst.x = inputs[i], worst.got = out_[i];
+  }
+}
+
+}  // namespace ingot::test

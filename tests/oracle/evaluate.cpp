@@ -1,0 +1,343 @@
+#include "evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "folds.h"
+#include "functions.h"
+#include "scalar_ops.h"
+
+namespace ingot::oracle {
+
+namespace {
+
+using ir::DType;
+using ir::OpClass;
+using ir::OpCode;
+using Index = std::vector<int64_t>;
+
+int64_t linear(const std::vector<int64_t>& shape, const Index& index) {
+  int64_t at = 0;
+  for (size_t d = 0; d < shape.size(); ++d) at = at * shape[d] + index[d];
+  return at;
+}
+
+// Calls f(index) for each index of a shape in row-major order.
+template <class F>
+void each_index(const std::vector<int64_t>& shape, F f) {
+  if (element_count(shape) == 0) return;
+  Index index(shape.size(), 0);
+  for (;;) {
+    f(std::as_const(index));
+    size_t d = shape.size();
+    for (; d > 0; --d) {
+      if (++index[d - 1] < shape[d - 1]) break;
+      index[d - 1] = 0;
+    }
+    if (d == 0) return;
+  }
+}
+
+// The element of x that NumPy's broadcasting reads for a result index.
+uint64_t broadcast_at(const Array& x, const Index& index) {
+  const size_t skip = index.size() - x.shape.size();
+  int64_t at = 0;
+  for (size_t d = 0; d < x.shape.size(); ++d) at = at * x.shape[d] + (x.shape[d] == 1 ? 0 : index[skip + d]);
+  return x.bits[static_cast<size_t>(at)];
+}
+
+class Evaluator {
+ public:
+  Evaluator(const ir::Graph& g, std::vector<int64_t> dims) : g_(g), dims_(std::move(dims)), values_(g.value_count()) {}
+
+  std::vector<Array> run(std::span<const Array> inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) values_[g_.inputs()[i]] = inputs[i];
+    for (ir::ValueId v = 0; v < g_.value_count(); ++v)
+      if (g_.value(v).kind == ir::ValueKind::constant) constant(v);
+    for (uint32_t i = 0; i < g_.op_count(); ++i) {
+      const ir::Op& op = g_.op(i);
+      Array out{g_.value(op.results[0]).dtype, shape_of(op.results[0]), {}};
+      out.bits.resize(element_count(out.shape));
+      apply(op, out);
+      values_[op.results[0]] = std::move(out);
+    }
+    return std::move(values_);
+  }
+
+ private:
+  std::vector<int64_t> shape_of(ir::ValueId v) const {
+    std::vector<int64_t> out;
+    for (const ir::DimId d : g_.value(v).shape) out.push_back(dims_[d]);
+    return out;
+  }
+  std::vector<int64_t> dim_list(const ir::Op& op, std::string_view name) const {
+    std::vector<int64_t> out;
+    for (const int64_t d : attr(op, name).ints) out.push_back(dims_[static_cast<ir::DimId>(d)]);
+    return out;
+  }
+  const Array& operand(const ir::Op& op, size_t i) const { return values_[op.operands[i]]; }
+
+  void constant(ir::ValueId v) {
+    Array out{g_.value(v).dtype, shape_of(v), {}};
+    const size_t item = ir::item_size(out.dtype);
+    const uint8_t* data = g_.constant_data(v).data;
+    for (size_t i = 0; i < element_count(out.shape); ++i) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, data + i * item, item);
+      out.bits.push_back(out.dtype == DType::boolean ? bits != 0 : bits);
+    }
+    values_[v] = std::move(out);
+  }
+
+  void apply(const ir::Op& op, Array& out) {
+    switch (op.code) {
+      case OpCode::op_iota: return iota(op, out);
+      case OpCode::op_reshape: out.bits = operand(op, 0).bits; return;
+      case OpCode::op_matmul: return matmul(op, out);
+      case OpCode::op_concat: return concat(op, out);
+      case OpCode::op_softmax: return softmax(op, out);
+      case OpCode::op_layer_norm:
+      case OpCode::op_rms_norm: return norm(op, out);
+      default: break;
+    }
+    switch (ir::op_info(op.code)->cls) {
+      case OpClass::reduce: return reduce(op, out);
+      case OpClass::movement: return move(op, out);
+      default: return elementwise(op, out);
+    }
+  }
+
+  void elementwise(const ir::Op& op, Array& out) {
+    const bool function = ir::op_info(op.code)->cls == OpClass::function;
+    const DType type = operand(op, op.code == OpCode::op_select ? 1 : 0).dtype;
+    size_t n = 0;
+    each_index(out.shape, [&](const Index& index) {
+      uint64_t arg[3] = {0, 0, 0};
+      for (size_t i = 0; i < op.operands.size(); ++i) arg[i] = broadcast_at(operand(op, i), index);
+      out.bits[n++] = function ? function_op(op, type, arg[0], arg[1]) : scalar_op(op, type, arg[0], arg[1], arg[2]);
+    });
+  }
+
+  void iota(const ir::Op& op, Array& out) {
+    const auto axis = static_cast<size_t>(attr(op, "axis").i);
+    size_t n = 0;
+    each_index(out.shape, [&](const Index& index) {
+      out.bits[n++] = cast(out.dtype, DType::i64, static_cast<uint64_t>(index[axis]));
+    });
+  }
+
+  // Ops whose result elements each are one element of the operand, or padding.
+  void move(const ir::Op& op, Array& out) {
+    const Array& x = operand(op, 0);
+    const size_t rank = x.shape.size();
+    size_t n = 0;
+    std::vector<int64_t> starts, low;
+    if (op.code == OpCode::op_slice) starts = dim_list(op, "starts");
+    if (op.code == OpCode::op_pad) low = dim_list(op, "low");
+    each_index(out.shape, [&](const Index& index) {
+      Index from = index;
+      bool padding = false;
+      switch (op.code) {
+        case OpCode::op_transpose:
+          for (size_t d = 0; d < rank; ++d) from[static_cast<size_t>(attr(op, "perm").ints[d])] = index[d];
+          break;
+        case OpCode::op_broadcast: out.bits[n++] = broadcast_at(x, index); return;
+        case OpCode::op_slice:
+          for (size_t d = 0; d < rank; ++d) from[d] = starts[d] + index[d] * attr(op, "steps").ints[d];
+          break;
+        case OpCode::op_reverse:
+          for (const int64_t a : attr(op, "axes").ints) {
+            const auto d = static_cast<size_t>(a);
+            from[d] = x.shape[d] - 1 - index[d];
+          }
+          break;
+        case OpCode::op_pad:
+          for (size_t d = 0; d < rank; ++d) {
+            from[d] = index[d] - low[d];
+            padding = padding || from[d] < 0 || from[d] >= x.shape[d];
+          }
+          break;
+        default: bug("the oracle has no op ", ir::op_info(op.code)->name);
+      }
+      if (padding) {
+        out.bits[n++] = operand(op, 1).bits[0];
+        return;
+      }
+      for (size_t d = 0; d < rank; ++d)
+        if (from[d] < 0 || from[d] >= x.shape[d]) bug("an index leaves the operand of ", ir::op_info(op.code)->name);
+      out.bits[n++] = x.bits[static_cast<size_t>(linear(x.shape, from))];
+    });
+  }
+
+  void concat(const ir::Op& op, Array& out) {
+    const auto axis = static_cast<size_t>(attr(op, "axis").i);
+    size_t n = 0;
+    each_index(out.shape, [&](const Index& index) {
+      Index from = index;
+      size_t piece = 0;
+      while (from[axis] >= operand(op, piece).shape[axis]) from[axis] -= operand(op, piece++).shape[axis];
+      const Array& x = operand(op, piece);
+      out.bits[n++] = x.bits[static_cast<size_t>(linear(x.shape, from))];
+    });
+  }
+
+  void reduce(const ir::Op& op, Array& out) {
+    out.bits = reduced(op.code, operand(op, 0), attr(op, "axes").ints);
+  }
+
+  // Row-major over the kept axes; k row-major over the reduced ones.
+  static std::vector<uint64_t> reduced(OpCode code, const Array& x, const std::vector<int64_t>& axes) {
+    std::vector<int64_t> kept, removed;
+    std::vector<size_t> kept_at, removed_at;
+    for (size_t d = 0; d < x.shape.size(); ++d) {
+      const bool gone = std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) != axes.end();
+      (gone ? removed : kept).push_back(x.shape[d]);
+      (gone ? removed_at : kept_at).push_back(d);
+    }
+    std::vector<uint64_t> out, k;
+    Index from(x.shape.size());
+    each_index(kept, [&](const Index& row) {
+      for (size_t d = 0; d < row.size(); ++d) from[kept_at[d]] = row[d];
+      k.clear();
+      each_index(removed, [&](const Index& col) {
+        for (size_t d = 0; d < col.size(); ++d) from[removed_at[d]] = col[d];
+        k.push_back(x.bits[static_cast<size_t>(linear(x.shape, from))]);
+      });
+      out.push_back(fold(code, x.dtype, k));
+    });
+    return out;
+  }
+
+  // NumPy's rule: a 1-d operand is a row (left) or a column (right) that the result lacks; leading dims broadcast.
+  void matmul(const ir::Op& op, Array& out) {
+    Array a = operand(op, 0), b = operand(op, 1);
+    std::vector<int64_t> shape = out.shape;
+    if (b.shape.size() == 1) {
+      b.shape.push_back(1);
+      shape.push_back(1);
+    }
+    if (a.shape.size() == 1) {
+      a.shape.insert(a.shape.begin(), 1);
+      shape.insert(shape.end() - 1, 1);
+    }
+    const int64_t inner = a.shape.back();
+    const auto at = [](const Array& x, const Index& batch, int64_t row, int64_t col) {
+      const size_t own = x.shape.size() - 2;
+      Index from;
+      for (size_t d = 0; d < own; ++d) from.push_back(x.shape[d] == 1 ? 0 : batch[batch.size() - own + d]);
+      from.push_back(row);
+      from.push_back(col);
+      return x.bits[static_cast<size_t>(linear(x.shape, from))];
+    };
+    std::vector<uint64_t> u, v;
+    size_t n = 0;
+    each_index(shape, [&](const Index& index) {
+      const Index batch(index.begin(), index.end() - 2);
+      u.clear();
+      v.clear();
+      for (int64_t k = 0; k < inner; ++k) {
+        u.push_back(at(a, batch, index[index.size() - 2], k));
+        v.push_back(at(b, batch, k, index.back()));
+      }
+      out.bits[n++] = dot(a.dtype, u, v);
+    });
+  }
+
+  // --- composites, by what docs/numerics.md says they decompose into
+
+  static uint64_t compute(OpCode code, DType type, uint64_t a, uint64_t b = 0) {
+    ir::Op op;
+    op.code = code;
+    const ir::OpInfo& info = *ir::op_info(code);
+    op.operands.resize(info.min_operands);
+    return info.cls == OpClass::function ? function_op(op, type, a, b) : scalar_op(op, type, a, b, 0);
+  }
+
+  void softmax(const ir::Op& op, Array& out) {
+    Array x = operand(op, 0);
+    const int64_t axis = attr(op, "axis").i;
+    std::vector<int64_t> row = x.shape;
+    row[static_cast<size_t>(axis)] = 1;
+    const Array most{x.dtype, row, reduced(OpCode::op_reduce_max, x, {axis})};
+    size_t n = 0;
+    each_index(out.shape, [&](const Index& index) {
+      x.bits[n] = compute(OpCode::op_exp, x.dtype, compute(OpCode::op_sub, x.dtype, x.bits[n], broadcast_at(most, index)));
+      ++n;
+    });
+    const Array total{x.dtype, row, reduced(OpCode::op_reduce_sum, x, {axis})};
+    n = 0;
+    each_index(out.shape, [&](const Index& index) {
+      out.bits[n] = compute(OpCode::op_div, x.dtype, x.bits[n], broadcast_at(total, index));
+      ++n;
+    });
+  }
+
+  void norm(const ir::Op& op, Array& out) {
+    const DType type = out.dtype;
+    Array c = operand(op, 0);
+    std::vector<int64_t> axes, row = c.shape;
+    for (auto d = static_cast<size_t>(attr(op, "axis").i); d < row.size(); ++d) {
+      axes.push_back(static_cast<int64_t>(d));
+      row[d] = 1;
+    }
+    const auto binary = [&](OpCode code, Array& x, const Array& y) {
+      size_t n = 0;
+      each_index(x.shape, [&](const Index& index) {
+        x.bits[n] = compute(code, type, x.bits[n], broadcast_at(y, index));
+        ++n;
+      });
+    };
+    if (op.code == OpCode::op_layer_norm) {
+      const Array mean{type, row, reduced(OpCode::op_reduce_mean, c, axes)};
+      binary(OpCode::op_sub, c, mean);
+    }
+    Array square = c;
+    binary(OpCode::op_mul, square, c);
+    Array inverse{type, row, reduced(OpCode::op_reduce_mean, square, axes)};
+    const double epsilon = attr(op, "epsilon").f;
+    const uint64_t e = type == DType::f32 ? to_bits(static_cast<float>(epsilon)) : to_bits(epsilon);
+    for (uint64_t& v : inverse.bits) v = compute(OpCode::op_rsqrt, type, compute(OpCode::op_add, type, v, e));
+    binary(OpCode::op_mul, c, inverse);
+    binary(OpCode::op_mul, c, operand(op, 1));
+    if (op.operands.size() > 2) binary(OpCode::op_add, c, operand(op, 2));
+    out.bits = std::move(c.bits);
+  }
+
+  const ir::Graph& g_;
+  std::vector<int64_t> dims_;
+  std::vector<Array> values_;
+};
+
+}  // namespace
+
+std::vector<int64_t> bind_dims(const ir::Graph& graph, std::span<const Array> inputs) {
+  std::vector<int64_t> dims(graph.dims().size(), INT64_MIN);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Value& v = graph.value(graph.inputs()[i]);
+    if (v.dim != ir::no_dim) dims[v.dim] = static_cast<int64_t>(inputs[i].bits[0]);
+    for (size_t d = 0; d < v.shape.size(); ++d)
+      if (graph.dims().kind(v.shape[d]) == ir::DimKind::symbol) dims[v.shape[d]] = inputs[i].shape[d];
+  }
+  graph.dims().evaluate(dims);
+  graph.dims().check(dims);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Value& v = graph.value(graph.inputs()[i]);
+    for (size_t d = 0; d < v.shape.size(); ++d)
+      if (dims[v.shape[d]] != inputs[i].shape[d]) fail(Code::invalid_argument, "input ", i, " has another shape");
+  }
+  return dims;
+}
+
+std::vector<Array> evaluate_all(const ir::Graph& graph, std::span<const Array> inputs) {
+  return Evaluator(graph, bind_dims(graph, inputs)).run(inputs);
+}
+
+std::vector<Array> evaluate(const ir::Graph& graph, std::span<const Array> inputs) {
+  const std::vector<Array> all = evaluate_all(graph, inputs);
+  std::vector<Array> out;
+  for (const ir::Output& o : graph.outputs()) out.push_back(all[o.value]);
+  return out;
+}
+
+}  // namespace ingot::oracle

@@ -1,0 +1,569 @@
+#include "random_graph.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "evaluate.h"
+
+namespace ingot::oracle {
+
+namespace {
+
+using ir::Attr;
+using ir::DimId;
+using ir::DType;
+using ir::NamedAttr;
+using ir::OpCode;
+using ir::ValueId;
+using Shape = std::vector<int64_t>;
+
+constexpr size_t assignments = 3;
+constexpr int64_t most_elements = 6000;
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) { next(); }
+  uint64_t next() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    uint64_t x = state_;
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    return x ^ x >> 29;
+  }
+  int64_t below(int64_t n) { return static_cast<int64_t>(next() >> 8) % n; }
+  int64_t between(int64_t lo, int64_t hi) { return lo + below(hi - lo + 1); }
+  bool chance(int percent) { return below(100) < percent; }
+  template <class T, size_t n>
+  T pick(const T (&list)[n]) {
+    return list[below(static_cast<int64_t>(n))];
+  }
+
+ private:
+  uint64_t state_;
+};
+
+// A value in the making with its extents under each assignment of sizes.
+struct Known {
+  ValueId id;
+  DType type;
+  std::vector<DimId> dims;
+  std::vector<Shape> shapes;
+};
+
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) : r_(seed), seed_(seed), graph_(std::make_shared<ir::Graph>("random")) {}
+
+  RandomGraph run() {
+    const int64_t inputs = r_.between(1, 4);
+    for (int64_t i = 0; i < inputs; ++i) input();
+    if (r_.chance(15)) dim_input();
+    const int64_t ops = r_.between(1, 14);
+    for (int64_t made = 0, tries = 0; made < ops && tries < 200; ++tries) made += step();
+    outputs();
+    graph_->seal();
+    RandomGraph out{graph_, {}};
+    for (size_t a = 0; a < assignments; ++a) {
+      out.inputs.emplace_back();
+      for (size_t i = 0; i < graph_->inputs().size(); ++i) out.inputs[a].push_back(input_array(i, a));
+    }
+    return out;
+  }
+
+ private:
+  // --- sizes
+
+  struct Symbol {
+    DimId id;
+    int64_t size[assignments];
+  };
+
+  static int64_t random_size(Random& r, int64_t most) {
+    static constexpr int64_t sizes[] = {1, 1, 2, 3, 4, 5, 7, 8, 8, 12, 15, 16, 16, 17, 24, 31, 33, 64, 65, 100, 129, 257, 1027, 1500};
+    for (;;) {
+      const int64_t n = r.chance(2) ? 0 : r.pick(sizes);
+      if (n <= most) return n;
+    }
+  }
+
+  DimId symbol(int64_t most) {
+    if (!symbols_.empty() && r_.chance(55)) {
+      const Symbol& s = symbols_[static_cast<size_t>(r_.below(static_cast<int64_t>(symbols_.size())))];
+      if (*std::max_element(s.size, s.size + assignments) <= most) return s.id;
+    }
+    Symbol s{graph_->dims().symbol(cat("S", symbols_.size())), {}};
+    // Some symbols are in each assignment the size of an earlier one, or 1: they broadcast against it.
+    const bool twin = !symbols_.empty() && r_.chance(35);
+    const Symbol* other = twin ? &symbols_[static_cast<size_t>(r_.below(static_cast<int64_t>(symbols_.size())))] : nullptr;
+    const int64_t unit = r_.chance(40) ? 4 : 1;
+    for (int64_t& n : s.size) {
+      const size_t a = static_cast<size_t>(&n - s.size);
+      n = other ? (r_.chance(50) ? other->size[a] : 1) : random_size(r_, most);
+      if (!other && n * unit <= most) n *= unit;
+    }
+    if (*std::max_element(s.size, s.size + assignments) > most) std::fill(s.size, s.size + assignments, 1);
+    symbols_.push_back(s);
+    return s.id;
+  }
+
+  std::vector<int64_t> dim_values(size_t assignment) {
+    const ir::DimTable& t = graph_->dims();
+    std::vector<int64_t> values(t.size(), INT64_MIN);
+    for (const Symbol& s : symbols_) values[s.id] = s.size[assignment];
+    t.evaluate(values);
+    t.check(values);
+    return values;
+  }
+
+  std::vector<Shape> shapes_of(const std::vector<DimId>& dims) {
+    std::vector<Shape> out(assignments);
+    for (size_t a = 0; a < assignments; ++a) {
+      const auto values = dim_values(a);
+      for (const DimId d : dims) out[a].push_back(values[d]);
+    }
+    return out;
+  }
+
+  bool small(const std::vector<Shape>& shapes) {
+    return std::all_of(shapes.begin(), shapes.end(), [](const Shape& s) {
+      return std::all_of(s.begin(), s.end(), [](int64_t e) { return e >= 0; }) && element_count(s) <= static_cast<size_t>(most_elements);
+    });
+  }
+
+  // --- values
+
+  Known& add(ValueId id) {
+    const ir::Value& v = graph_->value(id);
+    pool_.push_back({id, v.dtype, v.shape, shapes_of(v.shape)});
+    return pool_.back();
+  }
+
+  DType random_type() {
+    static constexpr DType types[] = {DType::f32, DType::f32, DType::f32, DType::f32, DType::f64, DType::i32, DType::i64,
+                                      DType::u8,  DType::boolean, DType::i8, DType::u32};
+    return r_.pick(types);
+  }
+
+  const Known& input() {
+    std::vector<DimId> dims;
+    int64_t left = 3000;
+    for (int64_t rank = r_.chance(70) ? r_.between(1, 3) : r_.between(0, 4); rank > 0; --rank) {
+      static constexpr int64_t extents[] = {1, 1, 2, 3, 4, 8, 16};
+      const DimId d = r_.chance(75) ? symbol(left) : graph_->dims().constant(std::min(r_.pick(extents), left));
+      dims.push_back(d);
+      int64_t most = 1;
+      for (const Shape& s : shapes_of({d})) most = std::max(most, s[0]);
+      left = std::max<int64_t>(1, left / most);
+    }
+    return make_input(random_type(), dims);
+  }
+
+  const Known& make_input(DType type, const std::vector<DimId>& dims) {
+    const ValueId id = graph_->input(r_.chance(50) ? cat("in", graph_->inputs().size()) : std::string(), type, dims);
+    return add(id);
+  }
+
+  void dim_input() {
+    if (symbols_.empty()) return;
+    add(graph_->dim_input("extent", symbols_[static_cast<size_t>(r_.below(static_cast<int64_t>(symbols_.size())))].id));
+  }
+
+  Array input_array(size_t i, size_t assignment) {
+    const ir::Value& v = graph_->value(graph_->inputs()[i]);
+    Shape shape;
+    const auto values = dim_values(assignment);
+    for (const DimId d : v.shape) shape.push_back(values[d]);
+    if (v.dim != ir::no_dim) return {DType::i64, {}, {static_cast<uint64_t>(values[v.dim])}};
+    return random_array(seed_ * 1000 + assignment * 100 + i, v.dtype, shape);
+  }
+
+  const Known& any() {
+    // Recent values are likelier, so that chains form.
+    const auto n = static_cast<int64_t>(pool_.size());
+    return pool_[static_cast<size_t>(r_.chance(60) ? n - 1 - r_.below(std::min<int64_t>(n, 3)) : r_.below(n))];
+  }
+
+  std::optional<Known> any_of(DType type) {
+    for (int i = 0; i < 8; ++i)
+      if (const Known& k = any(); k.type == type) return k;
+    return std::nullopt;
+  }
+
+  static bool broadcasts(const Known& a, const Known& b) {
+    for (size_t i = 0; i < assignments; ++i)
+      for (size_t d = 0; d < std::min(a.dims.size(), b.dims.size()); ++d) {
+        const int64_t x = a.shapes[i][a.dims.size() - 1 - d], y = b.shapes[i][b.dims.size() - 1 - d];
+        if (x != y && x != 1 && y != 1) return false;
+      }
+    return true;
+  }
+
+  Known scalar(DType type) {
+    static constexpr double values[] = {0, 1, 2, 3, 0.5, -1, -0.0, 100};
+    double v = r_.pick(values);
+    if (!ir::is_float(type)) v = static_cast<double>(r_.between(0, type == DType::boolean ? 1 : 5));
+    if (!r_.chance(25)) return add(graph_->scalar(type, v));
+    // A small constant tensor.
+    const Shape shape = {r_.between(1, 2), r_.between(1, 4)};
+    const Array a = random_array(r_.next(), type, shape);
+    auto bytes = std::make_shared<std::vector<uint8_t>>();
+    for (const uint64_t b : a.bits)
+      for (size_t i = 0; i < ir::item_size(type); ++i) bytes->push_back(static_cast<uint8_t>(b >> 8 * i));
+    std::vector<DimId> dims;
+    for (const int64_t e : shape) dims.push_back(graph_->dims().constant(e));
+    return add(graph_->constant(type, dims, {bytes, bytes->data(), bytes->size()}));
+  }
+
+  // A partner that broadcasts with x.
+  Known partner(const Known& x) {
+    for (int i = 0; i < 6; ++i)
+      if (const auto y = any_of(x.type); y && broadcasts(x, *y)) return *y;
+    if (r_.chance(40)) {
+      // An input of x's trailing dims, some of them 1.
+      std::vector<DimId> dims(x.dims.begin() + r_.below(static_cast<int64_t>(x.dims.size()) + 1), x.dims.end());
+      for (DimId& d : dims)
+        if (r_.chance(25)) d = graph_->dims().constant(1);
+      return make_input(x.type, dims);
+    }
+    Known s = scalar(x.type);
+    return broadcasts(x, s) ? s : add(graph_->scalar(x.type, 1.0));
+  }
+
+  // --- ops
+
+  bool emit(OpCode code, const std::vector<ValueId>& operands, const std::vector<NamedAttr>& attrs = {}) {
+    try {
+      // An op whose result would be too large, or whose facts fail in some assignment, is tried on a copy first.
+      ir::Graph trial = *graph_;
+      const ValueId v = trial.op(code, operands, attrs);
+      std::swap(*graph_, trial);
+      std::vector<Shape> shapes;
+      try {
+        shapes = shapes_of(graph_->value(v).shape);
+      } catch (const Error&) {
+      }
+      if (shapes.empty() || !small(shapes)) {
+        std::swap(*graph_, trial);
+        return false;
+      }
+      add(v);
+      made_.push_back(v);
+      return true;
+    } catch (const Error& e) {
+      if (e.code() != Code::invalid_argument) throw;
+      return false;
+    }
+  }
+
+  bool step() {
+    const Known x = any();
+    const int64_t kind = r_.below(100);
+    if (kind < 22) return binary(x);
+    if (kind < 34) return unary(x);
+    if (kind < 40) return compare_or_select(x);
+    if (kind < 46) return cast(x);
+    if (kind < 60) return reduction(x);
+    if (kind < 88) return movement(x);
+    if (kind < 93) return matmul(x);
+    return composite(x);
+  }
+
+  bool binary(const Known& x) {
+    const Known y = partner(x);
+    std::vector<ValueId> operands = {x.id, y.id};
+    if (r_.chance(50)) std::swap(operands[0], operands[1]);
+    if (x.type == DType::boolean || (ir::is_integer(x.type) && r_.chance(30))) {
+      static constexpr OpCode codes[] = {OpCode::op_and, OpCode::op_or, OpCode::op_xor};
+      return emit(r_.pick(codes), operands);
+    }
+    if (r_.chance(10)) {
+      const Known z = partner(x);
+      if (!broadcasts(y, z)) return false;
+      operands.push_back(z.id);
+      return emit(ir::is_float(x.type) && r_.chance(50) ? OpCode::op_fma : OpCode::op_clamp, operands);
+    }
+    static constexpr OpCode codes[] = {OpCode::op_add, OpCode::op_add, OpCode::op_sub, OpCode::op_mul,
+                                       OpCode::op_div, OpCode::op_min, OpCode::op_max, OpCode::op_pow};
+    const OpCode code = r_.pick(codes);
+    return emit(code == OpCode::op_pow && (!ir::is_float(x.type) || r_.chance(60)) ? OpCode::op_mul : code, operands);
+  }
+
+  bool unary(const Known& x) {
+    if (x.type == DType::boolean) return emit(OpCode::op_not, {x.id});
+    if (!ir::is_float(x.type)) {
+      static constexpr OpCode codes[] = {OpCode::op_neg, OpCode::op_abs, OpCode::op_relu, OpCode::op_not};
+      return emit(r_.pick(codes), {x.id});
+    }
+    static constexpr OpCode codes[] = {OpCode::op_neg,  OpCode::op_abs,  OpCode::op_sqrt,  OpCode::op_floor, OpCode::op_ceil,
+                                       OpCode::op_round, OpCode::op_relu, OpCode::op_rsqrt, OpCode::op_exp,  OpCode::op_log,
+                                       OpCode::op_tanh, OpCode::op_erf,  OpCode::op_sigmoid, OpCode::op_silu, OpCode::op_gelu};
+    const OpCode code = r_.pick(codes);
+    if (code == OpCode::op_gelu && r_.chance(50)) return emit(code, {x.id}, {{"approximate", Attr::of_string("tanh")}});
+    return emit(code, {x.id});
+  }
+
+  bool compare_or_select(const Known& x) {
+    const Known y = partner(x);
+    if (r_.chance(50)) {
+      for (const Known& c : pool_)
+        if (c.type == DType::boolean && broadcasts(c, x) && broadcasts(c, y) && r_.chance(60))
+          return emit(OpCode::op_select, {c.id, x.id, y.id});
+    }
+    static constexpr OpCode codes[] = {OpCode::op_eq, OpCode::op_ne, OpCode::op_lt, OpCode::op_le, OpCode::op_gt, OpCode::op_ge};
+    return emit(r_.pick(codes), {x.id, y.id});
+  }
+
+  bool cast(const Known& x) { return emit(OpCode::op_cast, {x.id}, {{"to", Attr::of_dtype(random_type())}}); }
+
+  bool reduction(const Known& x) {
+    std::vector<int64_t> axes;
+    for (size_t d = 0; d < x.dims.size(); ++d)
+      if (r_.chance(55)) axes.push_back(static_cast<int64_t>(d));
+    if (axes.empty() && !x.dims.empty() && !r_.chance(5)) axes.push_back(static_cast<int64_t>(x.dims.size()) - 1);
+    static constexpr OpCode floats[] = {OpCode::op_reduce_sum, OpCode::op_reduce_sum, OpCode::op_reduce_mean,
+                                        OpCode::op_reduce_max, OpCode::op_reduce_min, OpCode::op_reduce_prod};
+    OpCode code = r_.pick(floats);
+    if (x.type == DType::boolean) code = r_.chance(50) ? OpCode::op_reduce_any : OpCode::op_reduce_all;
+    else if (!ir::is_float(x.type) && code == OpCode::op_reduce_mean) code = OpCode::op_reduce_sum;
+    return emit(code, {x.id}, {{"axes", Attr::of_ints(axes)}, {"keepdims", Attr::of_bool(r_.chance(50))}});
+  }
+
+  bool movement(const Known& x) {
+    const auto rank = static_cast<int64_t>(x.dims.size());
+    ir::DimTable& t = graph_->dims();
+    switch (r_.below(8)) {
+      case 0: {
+        std::vector<int64_t> perm;
+        for (int64_t d = 0; d < rank; ++d) perm.push_back(d);
+        for (int64_t d = rank - 1; d > 0; --d) std::swap(perm[static_cast<size_t>(d)], perm[static_cast<size_t>(r_.below(d + 1))]);
+        return emit(OpCode::op_transpose, {x.id}, {{"perm", Attr::of_ints(perm)}});
+      }
+      case 1: {
+        std::vector<int64_t> axes;
+        for (int64_t d = 0; d < rank; ++d)
+          if (r_.chance(50)) axes.push_back(d);
+        return emit(OpCode::op_reverse, {x.id}, {{"axes", Attr::of_ints(axes)}});
+      }
+      case 2: return slice(x);
+      case 3: return pad(x);
+      case 4: return concat(x);
+      case 5: return reshape(x);
+      case 6: {
+        // To the shape of another value that it broadcasts with, or with a new leading dim.
+        const Known y = any();
+        std::vector<DimId> shape = x.dims;
+        if (r_.chance(60) && y.dims.size() >= x.dims.size() && broadcasts(x, y)) {
+          shape = y.dims;
+          const size_t skip = shape.size() - x.dims.size();
+          for (size_t d = 0; d < x.dims.size(); ++d)
+            for (size_t a = 0; a < assignments; ++a)
+              if (x.shapes[a][d] != 1 && y.shapes[a][skip + d] == 1) shape[skip + d] = x.dims[d];
+        } else {
+          shape.insert(shape.begin(), t.constant(r_.between(1, 3)));
+        }
+        return emit(OpCode::op_broadcast, {x.id}, {{"shape", Attr::of_dims(shape)}});
+      }
+      default: {
+        if (rank == 0) return false;
+        const NamedAttr attrs[] = {{"shape", Attr::of_dims(x.dims)}, {"axis", Attr::of_int(r_.below(rank))}, {"dtype", Attr::of_dtype(random_type())}};
+        return emit(OpCode::op_iota, {}, {attrs[0], attrs[1], attrs[2]});
+      }
+    }
+  }
+
+  bool slice(const Known& x) {
+    std::vector<DimId> starts, limits;
+    std::vector<int64_t> steps;
+    ir::DimTable& t = graph_->dims();
+    for (size_t d = 0; d < x.dims.size(); ++d) {
+      int64_t most = 0;
+      for (const Shape& s : x.shapes) most = std::max(most, s[d]);
+      static constexpr int64_t all[] = {1, 1, 1, 2, 3, -1, -2, -3};
+      const int64_t step = r_.pick(all);
+      steps.push_back(step);
+      if (r_.chance(30)) {  // all of it
+        starts.push_back(step > 0 ? t.constant(0) : t.sub(x.dims[d], t.constant(1)));
+        limits.push_back(step > 0 ? x.dims[d] : t.constant(-1 - most - 5));
+        continue;
+      }
+      int64_t a = r_.chance(70) ? r_.between(0, std::min<int64_t>(most, 4)) : r_.between(-most - 1, most + 1);
+      int64_t b = r_.chance(70) ? r_.between(std::max<int64_t>(most - 4, 0), most) : r_.between(-most - 1, most + 1);
+      if (step < 0) std::swap(a, b);
+      starts.push_back(t.constant(a));
+      limits.push_back(r_.chance(20) && step > 0 ? t.sub(x.dims[d], t.constant(1)) : t.constant(b));
+    }
+    return emit(OpCode::op_slice, {x.id},
+                {{"starts", Attr::of_dims(starts)}, {"limits", Attr::of_dims(limits)}, {"steps", Attr::of_ints(steps)}});
+  }
+
+  bool pad(const Known& x) {
+    const Known fill = r_.chance(70) ? add(graph_->scalar(x.type, r_.chance(50) ? 0.0 : 1.0)) : scalar_of(x.type);
+    std::vector<int64_t> low, high;
+    for (size_t d = 0; d < x.dims.size(); ++d) {
+      low.push_back(r_.chance(40) ? 0 : r_.between(-2, 3));
+      high.push_back(r_.chance(40) ? 0 : r_.between(-2, 3));
+      for (const Shape& s : x.shapes)
+        if (s[d] + low[d] + high[d] < 0) low[d] = high[d] = 0;
+    }
+    return emit(OpCode::op_pad, {x.id, fill.id}, {{"low", Attr::of_ints(low)}, {"high", Attr::of_ints(high)}});
+  }
+
+  // A 0-d value: a computed one if there is one.
+  Known scalar_of(DType type) {
+    for (const Known& k : pool_)
+      if (k.type == type && k.dims.empty() && r_.chance(50)) return k;
+    return add(graph_->scalar(type, 3.0 - 2 * (type == DType::boolean)));
+  }
+
+  bool concat(const Known& x) {
+    if (x.dims.empty()) return false;
+    const int64_t axis = r_.below(static_cast<int64_t>(x.dims.size()));
+    std::vector<ValueId> pieces = {x.id};
+    const int64_t most = r_.chance(8) ? 20 : r_.between(1, 4);
+    for (int64_t tries = 0; tries < 3 * most && static_cast<int64_t>(pieces.size()) < most; ++tries) {
+      const Known y = r_.chance(30) ? x : any();
+      bool fits = y.type == x.type && y.dims.size() == x.dims.size();
+      for (size_t a = 0; fits && a < assignments; ++a)
+        for (size_t d = 0; d < x.dims.size(); ++d)
+          fits = fits && (static_cast<int64_t>(d) == axis || x.shapes[a][d] == y.shapes[a][d]);
+      if (fits) pieces.insert(r_.chance(50) ? pieces.begin() : pieces.end(), y.id);
+    }
+    return emit(OpCode::op_concat, pieces, {{"axis", Attr::of_int(axis)}});
+  }
+
+  bool reshape(const Known& x) {
+    ir::DimTable& t = graph_->dims();
+    std::vector<DimId> shape = x.dims;
+    for (int64_t times = r_.between(1, 2); times > 0; --times) {
+      const auto rank = static_cast<int64_t>(shape.size());
+      const auto at = [&](int64_t n) { return shape.begin() + r_.below(n); };
+      switch (r_.below(4)) {
+        case 0:  // merge two neighbours
+          if (rank > 1) {
+            const auto d = at(rank - 1);
+            *d = t.mul(d[0], d[1]);
+            shape.erase(d + 1);
+          }
+          break;
+        case 1:  // split one
+          if (rank > 0) {
+            const auto d = at(rank);
+            const int64_t by = r_.chance(50) ? 2 : 4;
+            bool fits = true;
+            for (const Shape& s : shapes_of({*d})) fits = fits && s[0] % by == 0;
+            if (!fits) break;
+            const DimId outer = t.floor_div(*d, t.constant(by));
+            if (r_.chance(50)) {
+              *d = outer;
+              shape.insert(d + 1, t.constant(by));
+            } else {
+              const auto i = d - shape.begin();
+              *d = t.constant(by);
+              shape.insert(shape.begin() + i + 1, outer);
+            }
+          }
+          break;
+        case 2: shape.insert(shape.begin() + r_.below(rank + 1), t.constant(1)); break;
+        default:
+          if (r_.chance(50)) {
+            std::erase_if(shape, [&](DimId d) { return t.is_constant(d, 1); });
+          } else if (rank > 1 && !t.is_constant(shape.back(), 0)) {
+            bool some = true;  // -1 cannot be solved beside an extent of 0
+            for (const Shape& s : shapes_of({shape.back()})) some = some && s[0] != 0;
+            if (some) shape = {t.constant(-1), shape.back()};
+          }
+      }
+    }
+    return emit(OpCode::op_reshape, {x.id}, {{"shape", Attr::of_dims(shape)}});
+  }
+
+  bool matmul(const Known& x) {
+    if (x.dims.empty() || x.type == DType::boolean) return false;
+    for (int i = 0; i < 6; ++i) {
+      const auto y = any_of(x.type);
+      if (!y || y->dims.empty()) continue;
+      bool fits = true;
+      int64_t work = 1;
+      for (size_t a = 0; a < assignments; ++a) {
+        const Shape &p = x.shapes[a], &q = y->shapes[a];
+        fits = fits && p.back() == q[q.size() == 1 ? 0 : q.size() - 2];
+        work = std::max(work, static_cast<int64_t>(element_count(p)) * q.back());
+      }
+      if (fits && work < 200000) return emit(OpCode::op_matmul, {x.id, y->id});
+    }
+    if (x.dims.size() > 3) return false;
+    // A partner of its own: an input with x's last dim, and another.
+    const Known other = any();
+    const DimId n = other.dims.empty() ? graph_->dims().constant(3) : other.dims.back();
+    for (size_t a = 0; a < assignments; ++a)
+      if (static_cast<int64_t>(element_count(x.shapes[a])) * shapes_of({n})[a][0] > 200000) return false;
+    const Known& y = make_input(x.type, {x.dims.back(), n});
+    return emit(OpCode::op_matmul, {x.id, y.id});
+  }
+
+  bool composite(const Known& x) {
+    if (!ir::is_float(x.type) || x.dims.empty()) return false;
+    const int64_t axis = r_.below(static_cast<int64_t>(x.dims.size()));
+    if (r_.chance(45)) return emit(OpCode::op_softmax, {x.id}, {{"axis", Attr::of_int(axis)}});
+    const std::vector<DimId> tail(x.dims.begin() + axis, x.dims.end());
+    std::vector<ValueId> operands = {x.id, make_input(x.type, tail).id};
+    const bool layer = r_.chance(60);
+    if (layer && r_.chance(60)) operands.push_back(make_input(x.type, tail).id);
+    return emit(layer ? OpCode::op_layer_norm : OpCode::op_rms_norm, operands,
+                {{"axis", Attr::of_int(axis)}, {"epsilon", Attr::of_float(r_.chance(50) ? 1e-5 : 0.1)}});
+  }
+
+  void outputs() {
+    std::vector<bool> used(graph_->value_count(), false);
+    for (uint32_t i = 0; i < graph_->op_count(); ++i)
+      for (const ValueId v : graph_->op(i).operands) used[v] = true;
+    std::vector<ValueId> out;
+    for (const ValueId v : made_)
+      if (!used[v] ? r_.chance(85) : r_.chance(12)) out.push_back(v);
+    if (r_.chance(8)) out.push_back(any().id);
+    if (out.empty()) out.push_back(pool_.back().id);
+    if (r_.chance(8)) out.push_back(out[0]);
+    for (const ValueId v : out) graph_->output("", v);
+  }
+
+  Random r_;
+  uint64_t seed_;
+  std::shared_ptr<ir::Graph> graph_;
+  std::vector<Symbol> symbols_;
+  std::deque<Known> pool_;
+  std::vector<ValueId> made_;
+};
+
+}  // namespace
+
+Array random_array(uint64_t seed, DType dtype, std::vector<int64_t> shape) {
+  Random r(seed);
+  Array out{dtype, std::move(shape), {}};
+  const size_t n = element_count(out.shape);
+  const bool specials = r.chance(35);
+  for (size_t i = 0; i < n; ++i) {
+    if (dtype == DType::boolean) {
+      out.bits.push_back(r.next() >> 20 & 1);
+    } else if (ir::is_float(dtype)) {
+      static constexpr double odd[] = {0.0, -0.0, 1e30, -1e30, 1e-40, std::numeric_limits<double>::infinity(),
+                                       -std::numeric_limits<double>::infinity(), 88.5, -104.0, 1.0, 2147483648.0, 0.5, 2.5};
+      double v = static_cast<double>(r.between(-400000, 400000)) / 100000;
+      if (specials && r.chance(4)) v = r.pick(odd);
+      uint64_t bits = dtype == DType::f32 ? to_bits(static_cast<float>(v)) : to_bits(v);
+      // A NaN of another payload and sign shows who moves bits and who computes.
+      if (specials && r.chance(1)) bits = dtype == DType::f32 ? 0xffc12345 : 0xfff8000000012345;
+      out.bits.push_back(bits);
+    } else {
+      const uint64_t all = ~uint64_t{0} >> (64 - 8 * ir::item_size(dtype));
+      int64_t v = r.between(-20, 20);
+      if (specials && r.chance(10)) v = static_cast<int64_t>(r.next());
+      if (specials && r.chance(3)) v = static_cast<int64_t>(all / 2 + 1);  // the least value of a signed type
+      out.bits.push_back(static_cast<uint64_t>(v) & all);
+    }
+  }
+  return out;
+}
+
+RandomGraph random_graph(uint64_t seed) { return Generator(seed).run(); }
+
+}  // namespace ingot::oracle

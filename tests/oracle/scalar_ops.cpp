@@ -1,0 +1,165 @@
+#include "scalar_ops.h"
+
+#include <cmath>
+#include <type_traits>
+
+#include "array.h"
+
+namespace ingot::oracle {
+
+namespace {
+
+using ir::DType;
+using ir::OpCode;
+
+template <class T>
+constexpr bool real = std::is_floating_point_v<T>;
+
+template <class T>
+bool negative_zero(T v) {
+  return v == 0 && std::signbit(v);
+}
+
+// NaN from either side; -0 is below +0.
+template <class T>
+T larger(T a, T b) {
+  if constexpr (real<T>) {
+    if (a != a || b != b) return std::numeric_limits<T>::quiet_NaN();
+    if (a == 0 && b == 0) return negative_zero(a) ? b : a;
+  }
+  return a < b ? b : a;
+}
+template <class T>
+T smaller(T a, T b) {
+  if constexpr (real<T>) {
+    if (a != a || b != b) return std::numeric_limits<T>::quiet_NaN();
+    if (a == 0 && b == 0) return negative_zero(a) ? a : b;
+  }
+  return b < a ? b : a;
+}
+
+// Ties to even by comparing distances, not by the rounding mode.
+template <class T>
+T round_half_even(T v) {
+  if (v != v || std::abs(v) >= std::ldexp(T{1}, std::numeric_limits<T>::digits - 1)) return v;
+  const T below = std::floor(v), rest = v - below;
+  T out = rest < T{0.5} ? below : rest > T{0.5} ? below + 1 : std::fmod(below, T{2}) == 0 ? below : below + 1;
+  return std::copysign(out, v);
+}
+
+template <class T>
+T wrapping(OpCode op, T a, T b) {
+  __extension__ using Wide = __int128;
+  const Wide x = a, y = b;
+  switch (op) {
+    case OpCode::op_add: return static_cast<T>(x + y);
+    case OpCode::op_sub: return static_cast<T>(x - y);
+    case OpCode::op_mul: return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    case OpCode::op_div: return y == 0 ? T{0} : static_cast<T>(x / y);  // MIN / -1 wraps to MIN
+    case OpCode::op_neg: return static_cast<T>(-x);
+    case OpCode::op_abs: return static_cast<T>(x < 0 ? -x : x);
+    default: bug("no integer arithmetic");
+  }
+}
+
+template <class T>
+T arithmetic(OpCode op, T a, T b) {
+  switch (op) {
+    case OpCode::op_add: return a + b;
+    case OpCode::op_sub: return a - b;
+    case OpCode::op_mul: return a * b;
+    default: return a / b;
+  }
+}
+
+template <class T>
+uint64_t apply(const ir::Op& op, uint64_t x, uint64_t y, uint64_t z) {
+  const T a = from_bits<T>(x), b = from_bits<T>(y), c = from_bits<T>(z);
+  const auto out = [](T v) { return to_bits(canonical(v)); };
+  switch (op.code) {
+    case OpCode::op_neg:
+    case OpCode::op_abs:
+      if constexpr (real<T>) {
+        const uint64_t sign = uint64_t{1} << (8 * sizeof(T) - 1);  // bits move, a NaN's payload with them
+        return op.code == OpCode::op_neg ? x ^ sign : x & ~sign;
+      } else {
+        return out(wrapping(op.code, a, b));
+      }
+    case OpCode::op_add:
+    case OpCode::op_sub:
+    case OpCode::op_mul:
+    case OpCode::op_div:
+      if constexpr (real<T>) return out(arithmetic(op.code, a, b));
+      else return out(wrapping(op.code, a, b));
+    case OpCode::op_min: return out(smaller(a, b));
+    case OpCode::op_max: return out(larger(a, b));
+    case OpCode::op_relu: return out(larger(a, T{0}));
+    case OpCode::op_clamp: return out(smaller(larger(a, b), c));
+    case OpCode::op_eq: return a == b;
+    case OpCode::op_ne: return a != b;
+    case OpCode::op_lt: return a < b;
+    case OpCode::op_le: return a <= b;
+    case OpCode::op_gt: return a > b;
+    case OpCode::op_ge: return a >= b;
+    default: break;
+  }
+  if constexpr (real<T>) {
+    switch (op.code) {
+      case OpCode::op_sqrt: return out(std::sqrt(a));
+      case OpCode::op_floor: return out(std::floor(a));
+      case OpCode::op_ceil: return out(std::ceil(a));
+      case OpCode::op_round: return out(round_half_even(a));
+      case OpCode::op_fma: return out(std::fma(a, b, c));
+      default: break;
+    }
+  }
+  bug("the oracle has no op ", ir::op_info(op.code)->name);
+}
+
+uint64_t bit_op(OpCode op, uint64_t all, uint64_t a, uint64_t b) {
+  switch (op) {
+    case OpCode::op_and: return a & b;
+    case OpCode::op_or: return a | b;
+    case OpCode::op_xor: return a ^ b;
+    default: return ~a & all;
+  }
+}
+
+template <class To, class From>
+To cast_value(From v) {
+  if constexpr (real<From> && !real<To>) {
+    if (v != v) return 0;
+    // Exact in 80-bit arithmetic: 64 bits of mantissa hold every limit of the integer types.
+    const long double t = std::trunc(static_cast<long double>(v));
+    if (t >= static_cast<long double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+    if (t <= static_cast<long double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+    return static_cast<To>(t);
+  } else {
+    return static_cast<To>(v);
+  }
+}
+
+}  // namespace
+
+uint64_t cast(DType to, DType from, uint64_t a) {
+  return with_type(from, [&](auto f) {
+    const auto v = from_bits<decltype(f)>(a);
+    if (to == DType::boolean) return uint64_t{v != 0};
+    return with_type(to, [&](auto t) { return to_bits(canonical(cast_value<decltype(t)>(v))); });
+  });
+}
+
+uint64_t scalar_op(const ir::Op& op, DType type, uint64_t a, uint64_t b, uint64_t c) {
+  switch (op.code) {
+    case OpCode::op_select: return a ? b : c;
+    case OpCode::op_cast: return cast(static_cast<DType>(attr(op, "to").i), type, a);
+    case OpCode::op_and:
+    case OpCode::op_or:
+    case OpCode::op_xor:
+    case OpCode::op_not:
+      return bit_op(op.code, type == DType::boolean ? 1 : ~uint64_t{0} >> (64 - 8 * ir::item_size(type)), a, b);
+    default: return with_type(type, [&](auto t) { return apply<decltype(t)>(op, a, b, c); });
+  }
+}
+
+}  // namespace ingot::oracle

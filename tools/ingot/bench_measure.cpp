@@ -1,0 +1,179 @@
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <memory>
+
+#include "bench.h"
+#include "error.h"
+#include "plan.h"
+
+namespace ingot::tool {
+
+namespace {
+
+double now_ns() {
+  return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+// The time of one call, from enough of them that the clock's own cost does not count.
+template <class F>
+double per_call(size_t calls, F&& f) {
+  const double start = now_ns();
+  for (size_t i = 0; i < calls; ++i) f();
+  return (now_ns() - start) / static_cast<double>(calls);
+}
+
+// How many calls make a sample of about 2 ms.
+template <class F>
+size_t calibrated(F&& f) {
+  size_t calls = 1;
+  for (;;) {
+    const double total = per_call(calls, f) * static_cast<double>(calls);
+    if (total > 5e5 || calls > 1'000'000) return std::max<size_t>(1, static_cast<size_t>(static_cast<double>(calls) * 2e6 / std::max(total, 1.0)));
+    calls *= 4;
+  }
+}
+
+struct Runner {
+  Runner(ingot_context* context, const std::string& source, const EngineOptions& options, const FeedOptions& feed_options)
+      : graph(parse_graph(context, source, "graph")), executable(compile_graph(context, graph.get(), options)), feed(executable.get(), feed_options) {}
+  void operator()() { feed.run(executable.get(), &run); }
+
+  Graph graph;
+  Executable executable;
+  Feed feed;
+  ingot_run_options run = INGOT_RUN_OPTIONS_INIT;
+};
+
+std::string sizes_text(const Symbols& symbols) {
+  std::string out;
+  for (const auto& [name, value] : symbols) out += cat(out.empty() ? "" : ", ", name, "=", value);
+  return out;
+}
+
+// Sizes for which a call does next to nothing: those given, else the first of a few that the graph's facts allow.
+FeedOptions tiny_feed(const BenchArgs& args, ingot_context* context, const std::string& source) {
+  FeedOptions out = args.feed;
+  out.shapes = args.tiny;
+  if (!args.tiny.empty()) return out;
+  const Graph graph = parse_graph(context, source, "graph");
+  const Executable executable = compile_graph(context, graph.get(), args.engine);
+  const std::vector<std::string> symbols = Plan(executable.get()).symbols();
+  std::vector<int64_t> candidates{1, 2, 3, 4, 8, 16, 32, 64};
+  if (symbols.size() == 1) candidates.insert(candidates.begin(), 16);
+  for (const int64_t n : candidates) {
+    out.shapes.clear();
+    for (const std::string& s : symbols) out.shapes.push_back(cat(s, "=", n));
+    try {
+      Feed feed(executable.get(), out);
+      feed.run(executable.get());
+      return out;
+    } catch (const ToolError& e) {
+      if (e.exit != exit_bad_input) throw;
+    }
+  }
+  fail(exit_usage, "no tiny sizes fit this graph; give some as --tiny SYMBOL=N");
+}
+
+void time_calls(const BenchArgs& args, ingot_context* context, const std::string& source, Figures& f) {
+  EngineOptions unfused_options = args.engine;
+  unfused_options.fuse = false;
+  Runner fused(context, source, args.engine, args.feed), unfused(context, source, unfused_options, args.feed);
+  fused.run.serial = unfused.run.serial = args.engine.threads == 1;
+  fused();
+  const ingot_stats before = stats_of(context);
+  fused();
+  const ingot_stats between = stats_of(context);
+  unfused();
+  const ingot_stats after = stats_of(context);
+  f.launches = between.launches - before.launches;
+  f.unfused_launches = after.launches - between.launches;
+  f.bytes_read = between.bytes_read - before.bytes_read;
+  f.bytes_written = between.bytes_written - before.bytes_written;
+  f.sizes = sizes_text(fused.feed.symbols());
+  const auto plan = Plan(fused.executable.get());
+  f.backend = plan.json()["backend_used"];
+  f.kernels = plan.json()["kernels"];
+  for (size_t i = 0; i < fused.feed.results().size(); ++i)
+    if (fused.feed.results()[i].view() != unfused.feed.results()[i].view())
+      fail(exit_failed, "output ", i, " differs between the fused and the unfused run; nothing is timed");
+
+  const size_t half = std::max<size_t>(1, (f.bytes_read + f.bytes_written) / 2);
+  const Array from(INGOT_U8, {static_cast<int64_t>(half)}, "memcpy's source");
+  Array to(INGOT_U8, {static_cast<int64_t>(half)}, "memcpy's destination");
+  std::memset(const_cast<Array&>(from).data(), 1, half);
+  const auto copy = [&] {
+    std::memcpy(to.data(), from.data(), half);
+    // The copy must not be dropped as unread.
+    asm volatile("" : : "r"(to.data()) : "memory");
+  };
+  const size_t fused_calls = calibrated(fused), unfused_calls = calibrated(unfused), copies = calibrated(copy);
+  // Alternated, so that what disturbs the machine disturbs all three.
+  for (int s = 0; s < args.samples; ++s) {
+    f.fused.push_back(per_call(fused_calls, fused));
+    f.unfused.push_back(per_call(unfused_calls, unfused));
+    f.memory.push_back(per_call(copies, copy));
+  }
+}
+
+}  // namespace
+
+double median(Samples samples) {
+  if (samples.empty()) return 0;
+  std::ranges::sort(samples);
+  const size_t n = samples.size();
+  return n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
+}
+
+FirstCall first_call(const BenchArgs& args, const std::string& cache_dir) {
+  EngineOptions options = args.engine;
+  options.cache_dir = cache_dir;
+  FirstCall out;
+  const double start = now_ns();
+  const Context context = make_context(options);
+  const double created = now_ns();
+  const Graph graph = load_graph(context.get(), args.graph);
+  const Executable executable = compile_graph(context.get(), graph.get(), options);
+  const double planned = now_ns();
+  check(ingot_executable_prepare(executable.get()));
+  const double prepared = now_ns();
+  // Making the arrays up is the tool's time, not the library's.
+  Feed feed(executable.get(), args.feed);
+  ingot_run_options run = INGOT_RUN_OPTIONS_INIT;
+  run.serial = options.threads == 1;
+  const double ready = now_ns();
+  feed.run(executable.get(), &run);
+  out.run = now_ns() - ready;
+  out.context = created - start;
+  out.plan = planned - created;
+  out.prepare = prepared - planned;
+  const ingot_stats stats = stats_of(context.get());
+  out.compiles = stats.compiles;
+  out.compiler_loaded = stats.compiler_loaded;
+  return out;
+}
+
+void measure_calls(const BenchArgs& args, const std::string& source, Figures& f) {
+  EngineOptions memory_only = args.engine;
+  memory_only.disk_cache = false;
+  const Context context = make_context(memory_only);
+  time_calls(args, context.get(), source, f);
+
+  // A new context has no kernel in its memory cache, and the compiler is loaded already.
+  for (int s = 0; s < args.samples; ++s) {
+    const Context fresh = make_context(memory_only);
+    const double start = now_ns();
+    const Graph graph = parse_graph(fresh.get(), source, "graph");
+    const Executable executable = compile_graph(fresh.get(), graph.get(), args.engine);
+    check(ingot_executable_prepare(executable.get()));
+    f.later_compile.push_back(now_ns() - start);
+  }
+
+  Runner tiny(context.get(), source, args.engine, tiny_feed(args, context.get(), source));
+  tiny.run.serial = args.engine.threads == 1;
+  f.tiny = sizes_text(tiny.feed.symbols());
+  const size_t calls = calibrated(tiny);
+  for (int s = 0; s < args.samples; ++s) f.dispatch.push_back(per_call(calls, tiny));
+}
+
+}  // namespace ingot::tool

@@ -1,0 +1,16 @@
+// Whole files; "-" is stdin or stdout.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+namespace ingot::tool {
+
+std::string read_file(const std::string& path);
+// The pieces one after the other. The file appears as it is written: a pipe may be named.
+void write_file(const std::string& path, std::initializer_list<std::string_view> pieces);
+// What messages call it.
+std::string shown(const std::string& path, bool input);
+
+}  // namespace ingot::tool
