@@ -45,10 +45,15 @@ class Arena {
 
 int64_t Plan::chunks() const {
   if (geometry.rows == 0) return 0;
-  if (program->schedule.mode == LaneMode::row) return (geometry.rows * pieces + rows_per_chunk - 1) / rows_per_chunk;
+  if (program->schedule.mode == LaneMode::row) return (units() + rows_per_chunk - 1) / rows_per_chunk;
   // Rows without elements still have results of folds to store.
   if (geometry.lanes == 0 && program->schedule.row_stores.empty()) return 0;
   return pieces > 1 ? geometry.rows * pieces : (geometry.rows + rows_per_chunk - 1) / rows_per_chunk;
+}
+
+int64_t Plan::units() const {
+  const int64_t inner = geometry.outer > 0 ? geometry.extent[geometry.outer - 1] : 1;
+  return geometry.rows / std::max<int64_t>(1, inner) * ((inner + geometry.tile_rows - 1) / geometry.tile_rows) * pieces;
 }
 
 void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* args, bool allow_stream) {
@@ -80,9 +85,11 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
 
   pieces = 1;
   if (row_mode) {
+    g.tile_rows = tile_rows;
     strip = row_strip;
-    pieces = std::max<int64_t>(1, (g.lanes + strip - 1) / strip);
-    rows_per_chunk = std::max<int64_t>(1, row_chunk_work / std::max<int64_t>(1, std::min(g.lanes, strip) * g.k));
+    pieces = (g.lanes + strip - 1) / strip;
+    rows_per_chunk =
+        std::max<int64_t>(1, row_chunk_work / std::max<int64_t>(1, tile_rows * std::min(g.lanes, strip) * g.k));
   } else {
     rows_per_chunk = std::max<int64_t>(1, chunk_elements / std::max<int64_t>(1, g.lanes));
     if (g.tile_rows > 1) rows_per_chunk = round_up(rows_per_chunk, g.tile_rows);
@@ -104,7 +111,7 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   levels = 0;
   if (row_mode) {
     acc_stride = static_cast<size_t>(strip * 8);
-    acc = arena.take(folds * strip * 8);
+    acc = arena.take(t * folds * strip * 8);
   } else {
     acc = arena.take(t * folds * int64_t{acc_bytes});
     depth = arena.take(t * folds * int64_t{sizeof(uint32_t)});

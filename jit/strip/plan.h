@@ -10,7 +10,7 @@ namespace ingot::jit {
 inline constexpr int64_t chunk_elements = 65536;
 // Lanes of a padded copy: a granule of any sweep, and what peeling bytes to 64-byte alignment may take.
 inline constexpr int64_t pad_lanes = 64;
-// Rows that share cache lines under column-like access: 64 bytes of f32.
+// Rows that share cache lines under column-like access: 64 bytes of f32. In mode row, rows that share what was staged.
 inline constexpr int64_t tile_rows = 16;
 // Lanes of a strip in such a tile where no block of the sum order asks for more: 16 rows of it stay in L1.
 inline constexpr int64_t tile_lanes = 256;
@@ -22,7 +22,7 @@ struct Plan {
   Geometry geometry;
 
   // Mode cols: a chunk is `rows_per_chunk` whole rows or, if `pieces` > 1, one of so many pieces of one row.
-  // Mode row: `rows_per_chunk` units, each the lanes of a strip for one outer row (`pieces` strips a row).
+  // Mode row: `rows_per_chunk` units, each the lanes of a strip (`pieces` strips a row) for up to tile_rows outer rows.
   int64_t rows_per_chunk = 1;
   int64_t pieces = 1;
   int64_t strip = 0;       // mode row: lanes of a strip
@@ -39,6 +39,7 @@ struct Plan {
   size_t scratch = 0;
 
   int64_t chunks() const;
+  int64_t units() const;  // mode row
   void build(const Program& p, const int64_t* size_slots, const ViewArg* args, bool allow_stream);
 };
 

@@ -28,29 +28,41 @@ class Walk {
     frame_.ptr = ptr_;
     frame_.step = step_;
     frame_.size = plan.sizes;
-    frame_.acc = scratch + plan.acc;
     frame_.acc_stride = static_cast<int64_t>(plan.acc_stride);
-    // A fold's accumulators are its values once its sweep is done.
-    frame_.value = frame_.acc;
     frame_.scratch = scratch + plan.scratch;
   }
 
-  // Lanes [lane0, lane1) of one outer row.
-  void run(int64_t row, int64_t lane0, int64_t lane1) {
-    locate(row);
+  // Lanes [lane0, lane1) of `rows` outer rows from `row` on, neighbours along the innermost outer axis.
+  void run(int64_t row, int64_t rows, int64_t lane0, int64_t lane1) {
+    rows_ = rows;
+    for (int64_t r = 0; r < rows; ++r) locate(r, row + r);
+    for (size_t v = 0; v < g_.views.size(); ++v) shared_[v] = shared(v);
     const int64_t whole = (lane1 - lane0) / pad_lanes * pad_lanes;
     if (whole > 0) lanes(lane0, whole, false);
     if (lane0 + whole < lane1) lanes(lane0 + whole, lane1 - lane0 - whole, true);
   }
 
  private:
-  bool& in(size_t v) const { return reinterpret_cast<bool*>(scratch_ + p_.in)[v]; }
-  char*& at(size_t v) const { return reinterpret_cast<char**>(scratch_ + p_.at)[v]; }
-  int64_t& item(size_t v) const { return reinterpret_cast<int64_t*>(scratch_ + p_.item)[v]; }
+  // Of the row at hand.
+  size_t place(size_t v) const { return static_cast<size_t>(row_) * g_.views.size() + v; }
+  bool& in(size_t v) const { return reinterpret_cast<bool*>(scratch_ + p_.in)[place(v)]; }
+  char*& at(size_t v) const { return reinterpret_cast<char**>(scratch_ + p_.at)[place(v)]; }
+  int64_t& item(size_t v) const { return reinterpret_cast<int64_t*>(scratch_ + p_.item)[place(v)]; }
+
   bool has_k(size_t v) const { return kernel_.views[v].axes & kernel_.col_set(); }
   bool has_lane(size_t v) const { return g_.views[v].access != Access::uniform; }
 
-  void locate(int64_t row) {
+  // Whether the view is the same in all rows of a group, so that it is presented once for all of them.
+  bool shared(size_t v) const {
+    const ViewPlan& view = g_.views[v];
+    if (g_.outer == 0) return true;
+    for (unsigned c = 0; c < view.outer_cuts; ++c)
+      if (g_.cuts[view.first_cut + c].axis == g_.outer - 1) return false;
+    return view.stride[g_.outer - 1] == 0;
+  }
+
+  void locate(int64_t group_row, int64_t row) {
+    row_ = group_row;
     int64_t index[loop::max_axes];
     for (unsigned a = g_.outer; a-- > 0;) {
       index[a] = row % g_.extent[a];
@@ -70,7 +82,19 @@ class Walk {
       item(v) = view.kind == ViewKind::iota     ? view.value + offset
                 : view.kind == ViewKind::inside ? inside
                                                 : static_cast<int64_t>(view.fill);
-      const bool memory = view.kind == ViewKind::store || (view.kind == ViewKind::load && inside);
+    }
+  }
+
+  // Points the frame at row r, views without lanes and k included.
+  void select_row(int64_t r) {
+    row_ = r;
+    frame_.acc = scratch_ + p_.acc + static_cast<size_t>(r) * schedule_.folds.size() * p_.acc_stride;
+    // A fold's accumulators are its values once its sweep is done.
+    frame_.value = frame_.acc;
+    for (size_t v = 0; v < g_.views.size(); ++v) {
+      if (has_lane(v) || has_k(v)) continue;
+      const ViewKind kind = g_.views[v].kind;
+      const bool memory = kind == ViewKind::store || (kind == ViewKind::load && in(v));
       ptr_[v] = memory ? at(v) : reinterpret_cast<char*>(&item(v));
       step_[v] = 0;
     }
@@ -83,27 +107,44 @@ class Walk {
       const int64_t n = round_up(m, s.granule);
       frame_.n = n;
       frame_.valid = m;
-      frame_.k = 0;
-      if (s.folds.empty()) {
-        for (const uint16_t v : s.views) present(v, lane, m, n, 0, 0, apart);
-        for (const uint16_t st : s.stores) {
-          const size_t v = kernel_.stores[st].view;
-          const ViewPlan& view = g_.views[v];
-          ptr_[v] = view.access == Access::direct && !apart ? at(v) + lane * view.size : scratch_ + view.strip;
-        }
-        body_.sweep(i, frame_);
-        for (const uint16_t st : s.stores) store(kernel_.stores[st].view, lane, m);
-        continue;
+      if (s.folds.empty()) last_sweep(i, lane, m, n, apart);
+      else dots(i, lane, m, n, apart);
+    }
+  }
+
+  void last_sweep(unsigned i, int64_t lane, int64_t m, int64_t n, bool apart) {
+    const Sweep& s = schedule_.sweeps[i];
+    frame_.k = 0;
+    for (int64_t r = 0; r < rows_; ++r) {
+      select_row(r);
+      for (const uint16_t v : s.views) present(v, lane, m, n, 0, 0, apart);
+      for (const uint16_t st : s.stores) {
+        const size_t v = kernel_.stores[st].view;
+        const ViewPlan& view = g_.views[v];
+        ptr_[v] = view.access == Access::direct && !apart ? at(v) + lane * view.size : scratch_ + view.strip;
       }
+      body_.sweep(i, frame_);
+      for (const uint16_t st : s.stores) store(kernel_.stores[st].view, lane, m);
+    }
+  }
+
+  void dots(unsigned i, int64_t lane, int64_t m, int64_t n, bool apart) {
+    const Sweep& s = schedule_.sweeps[i];
+    for (int64_t r = 0; r < rows_; ++r) {
+      select_row(r);
       for (const loop::NodeId f : s.folds) {
-        char* const acc = scratch_ + p_.acc + static_cast<size_t>(schedule_.fold_slot[f]) * p_.acc_stride;
+        char* const acc = frame_.acc + static_cast<size_t>(schedule_.fold_slot[f]) * p_.acc_stride;
         // A dot product of nothing is +0, otherwise the chains are added to -0.
         if (g_.k == 0) std::memset(acc, 0, p_.acc_stride);
         else fold_init(kernel_.nodes[f].op, kernel_.nodes[f].type, acc, n);
       }
-      for (int64_t k0 = 0; k0 < g_.k; k0 += dot_block) {
-        frame_.k = std::min(dot_block, g_.k - k0);
-        for (const uint16_t v : s.views) present(v, lane, m, n, k0, frame_.k, apart);
+    }
+    for (int64_t k0 = 0; k0 < g_.k; k0 += dot_block) {
+      frame_.k = std::min(dot_block, g_.k - k0);
+      for (int64_t r = 0; r < rows_; ++r) {
+        select_row(r);
+        for (const uint16_t v : s.views)
+          if (r == 0 || !shared_[v]) present(v, lane, m, n, k0, frame_.k, apart);
         body_.sweep(i, frame_);
       }
     }
@@ -205,6 +246,8 @@ class Walk {
   char* const scratch_;
   const unsigned first_k_;
   Frame frame_{};
+  int64_t row_ = 0, rows_ = 1;  // of the group: the one at hand, and how many there are
+  bool shared_[loop::max_views];
   char* ptr_[loop::max_views];
   int64_t step_[loop::max_views];
 };
@@ -214,11 +257,16 @@ class Walk {
 void walk_row(const Plan& plan, const Body& body, int64_t chunk, char* scratch) noexcept {
   const Geometry& g = plan.geometry;
   Walk walk(plan, body, scratch);
+  const int64_t inner = g.outer > 0 ? g.extent[g.outer - 1] : 1;
+  const int64_t groups = (inner + g.tile_rows - 1) / g.tile_rows;  // along the innermost outer axis
   const int64_t first = chunk * plan.rows_per_chunk;
-  const int64_t last = std::min(g.rows * plan.pieces, first + plan.rows_per_chunk);
+  const int64_t last = std::min(plan.units(), first + plan.rows_per_chunk);
   for (int64_t unit = first; unit < last; ++unit) {
     const int64_t lane = unit % plan.pieces * plan.strip;
-    walk.run(unit / plan.pieces, lane, std::min(g.lanes, lane + plan.strip));
+    const int64_t group = unit / plan.pieces;
+    const int64_t row = group % groups * g.tile_rows;
+    walk.run(group / groups * inner + row, std::min(g.tile_rows, inner - row), lane,
+             std::min(g.lanes, lane + plan.strip));
   }
 }
 

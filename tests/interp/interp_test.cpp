@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -109,6 +111,33 @@ TEST_CASE("two stores that swap their tensors in place") {
     for (size_t i = 0; i < n; ++i) right &= v[i] == static_cast<float>(i) && u[i] == -static_cast<float>(i) - 1;
     CHECK(right);
   }
+}
+
+TEST_CASE("a dot product of computed operands follows the chains of fma") {
+  Builder b(2, 1);
+  const Val x = load(b, DType::f32, 5), y = load(b, DType::f32, 6);
+  store(b, (x * 3.0).bin(Prim::fold_dot, y + 1.0), 3);
+  const jit::Program p = program(b);
+  const size_t m = 3, n = 70, k = 600;
+  std::vector<float> u(m * k), v(k * n), out(m * n);
+  for (size_t i = 0; i < u.size(); ++i) u[i] = static_cast<float>(i % 101) * 0.37f - 11;
+  for (size_t i = 0; i < v.size(); ++i) v[i] = static_cast<float>(i % 89) * 0.11f - 3;
+  jit::ViewArg a = linear(u), c = linear(v), o = linear(out);
+  a.stride[0] = 4 * k, a.stride[1] = 0, a.stride[2] = 4;
+  c.stride[0] = 0, c.stride[1] = 4, c.stride[2] = 4 * n;
+  o.stride[0] = 4 * n, o.stride[1] = 4;
+  run(p, *jit::interpreter(p), {m, n, k}, {a, c, o});
+  for (size_t i = 0; i < m; ++i)
+    for (size_t j = 0; j < n; ++j) {
+      float sum = -0.0f;
+      for (size_t k0 = 0; k0 < k; k0 += 256) {
+        float chain = -0.0f;
+        for (size_t e = k0; e < std::min(k, k0 + 256); ++e)
+          chain = std::fma(u[i * k + e] * 3.0f, v[e * n + j] + 1.0f, chain);
+        sum = sum + chain;
+      }
+      CHECK(out[i * n + j] == sum);
+    }
 }
 
 TEST_CASE("long chains need few strips") {
