@@ -1,4 +1,5 @@
 // The pipeline: graph -> passes -> plan -> programs -> executor. Nothing is compiled to machine code here.
+#include <set>
 #include <unordered_map>
 
 #include "engine/describe.h"
@@ -23,11 +24,14 @@ runtime::ExecutorPlan frame_of(const ir::Graph& graph, const fuse::Plan& plan) {
   for (const ir::ValueId v : graph.inputs()) out.inputs.push_back(io_spec(graph, v, std::string(graph.value_name(v))));
   for (const ir::Output& o : graph.outputs()) out.outputs.push_back(io_spec(graph, o.value, o.name));
   for (runtime::IoSpec& o : out.outputs) o.symbol = ir::no_dim;
-  for (ir::ValueId v = 0; v < graph.value_count(); ++v) {
-    const ir::Value& value = graph.value(v);
-    if (value.kind != ir::ValueKind::constant) continue;
+  // Only constants that some kernel reads: most are literals inside of one.
+  std::set<ir::ValueId> read;
+  for (const fuse::Step& step : plan.steps)
+    for (const loop::ViewBinding& b : step.views)
+      if (b.ref.kind == loop::RefKind::constant) read.insert(b.ref.index);
+  for (const ir::ValueId v : read) {
     const ir::Constant& c = graph.constant_data(v);
-    out.constants.push_back({v, c.owner, c.data, value.dtype, value.shape});
+    out.constants.push_back({v, c.owner, c.data, graph.value(v).dtype, graph.value(v).shape});
   }
   for (const fuse::Buffer& b : plan.buffers) out.buffers.push_back({b.dtype, b.shape});
   return out;

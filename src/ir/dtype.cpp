@@ -6,14 +6,13 @@ namespace {
 struct Row {
   DType type;
   std::string_view name;
-  uint8_t size;
 };
 constexpr Row rows[] = {
-    {DType::boolean, "bool", 1}, {DType::i8, "i8", 1},         {DType::i16, "i16", 2},       {DType::i32, "i32", 4},
-    {DType::i64, "i64", 8},      {DType::u8, "u8", 1},         {DType::u16, "u16", 2},       {DType::u32, "u32", 4},
-    {DType::u64, "u64", 8},      {DType::f16, "f16", 2},       {DType::bf16, "bf16", 2},     {DType::f32, "f32", 4},
-    {DType::f64, "f64", 8},      {DType::f8e4m3, "f8e4m3", 1}, {DType::f8e5m2, "f8e5m2", 1}, {DType::c64, "c64", 8},
-    {DType::c128, "c128", 16},
+    {DType::boolean, "bool"}, {DType::i8, "i8"},         {DType::i16, "i16"},       {DType::i32, "i32"},
+    {DType::i64, "i64"},      {DType::u8, "u8"},         {DType::u16, "u16"},       {DType::u32, "u32"},
+    {DType::u64, "u64"},      {DType::f16, "f16"},       {DType::bf16, "bf16"},     {DType::f32, "f32"},
+    {DType::f64, "f64"},      {DType::f8e4m3, "f8e4m3"}, {DType::f8e5m2, "f8e5m2"}, {DType::c64, "c64"},
+    {DType::c128, "c128"},
 };
 const Row* find(DType t) {
   for (const Row& row : rows)
@@ -21,11 +20,6 @@ const Row* find(DType t) {
   return nullptr;
 }
 }  // namespace
-
-size_t item_size(DType t) noexcept {
-  const Row* row = find(t);
-  return row ? row->size : 0;
-}
 
 std::string_view name(DType t) noexcept {
   const Row* row = find(t);

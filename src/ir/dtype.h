@@ -29,8 +29,12 @@ enum class DType : uint8_t {
   c128 = 33,
 };
 
-// 1, 2, 4, 8 or 16 bytes; 0 for invalid.
-size_t item_size(DType t) noexcept;
+// 1, 2, 4, 8 or 16 bytes; 0 for invalid. On every run's path, so a table by number.
+constexpr size_t item_size(DType t) noexcept {
+  constexpr uint8_t sizes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 1, 1};
+  const auto i = static_cast<size_t>(t);
+  return i < sizeof sizes ? sizes[i] : t == DType::c64 ? 8 : t == DType::c128 ? 16 : 0;
+}
 // "bool", "f32", ...; "invalid" for anything else.
 std::string_view name(DType t) noexcept;
 // DType::invalid if the name is not one of a type.

@@ -25,6 +25,7 @@ struct IoSpec {
   ir::DType dtype;
   std::vector<ir::DimId> shape;
   ir::DimId symbol = ir::no_dim;  // a dim input: the symbol that its value binds
+  DataType dlpack = to_dlpack(dtype);
 };
 
 struct BufferSpec {

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "runtime/executor.h"
+#include "runtime/overlap.h"
 
 namespace ingot::runtime {
 
@@ -16,6 +17,7 @@ struct Place {
   int64_t extent[ir::max_rank];
   int64_t stride[ir::max_rank];  // bytes
   bool compact = true;
+  Span span{0, 0};  // of the host's memory
 };
 
 // 64-byte-aligned memory that only grows.
