@@ -115,6 +115,8 @@ std::string element_text(DType type, uint64_t bits) {
   if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
   if (type == DType::f64) return float_text(v);
   if (type == DType::f32) return with_point(shortest(std::bit_cast<float>(static_cast<uint32_t>(bits))));
+  // The shortest decimal that rounds to these bits; a whole number reads best as it is: 65504, not 6.55e+04.
+  if (std::fabs(v) < 1e6 && v == std::trunc(v)) return with_point(shortest(static_cast<float>(v)));
   char text[40];
   for (int digits = 1; digits <= 9; ++digits) {
     const auto end = std::to_chars(text, text + sizeof text, v, std::chars_format::general, digits).ptr;

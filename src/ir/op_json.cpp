@@ -35,7 +35,8 @@ std::string op_json(const OpInfo& op) {
                         json_string(name(op.cls)), ", \"operands\": [", op.min_operands, ", ", op.max_operands, "], \"dtypes\": [");
   bool first = true;
   for (const DType t : dtypes) {
-    if (!in_set(op.types, t)) continue;
+    const bool computes = op.rule == Rule::compare || op.rule == Rule::iota;  // fp8 is only stored and moved
+    if (!in_set(op.types, t) || (computes && (t == DType::f8e4m3 || t == DType::f8e5m2))) continue;
     out += cat(first ? "" : ", ", json_string(name(t)));
     first = false;
   }
@@ -74,8 +75,9 @@ std::string op_table_json() {
 std::string op_table_markdown() {
   std::string out =
       "# Ops\n\n"
-      "Made from the op table (src/ir/ops.def) by `ingot ops --markdown`; do not edit. Elementwise ops broadcast as NumPy does,\n"
-      "all operands have one dtype, and nothing promotes by itself. Rounding, NaN and orders of summation: docs/numerics.md.\n";
+      "Made from the op table (`src/ir/ops.def`) by `make_ops_page`; a test holds the two together. Elementwise ops broadcast\n"
+      "as NumPy does, all operands have one dtype, and nothing promotes by itself. Rounding, NaN and the order of sums:\n"
+      "[numerics.md](numerics.md). Wherever an attribute names a dim, a negative number counts from the end.\n";
   for (const OpClass cls : {OpClass::elementwise, OpClass::function, OpClass::reduce, OpClass::scan, OpClass::movement,
                             OpClass::gather, OpClass::contraction, OpClass::composite}) {
     std::string rows;
