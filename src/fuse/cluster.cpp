@@ -1,7 +1,6 @@
 #include "fuse/cluster.h"
 
 #include <algorithm>
-#include <queue>
 
 #include "base/error.h"
 #include "loop/expand.h"
@@ -528,43 +527,16 @@ class Planner {
   // --- the result, in launch order
 
   Clustering finish() {
-    const size_t n = clusters_.size();
-    std::vector<uint32_t> waits(n, 0);
-    for (size_t c = 0; c < n; ++c) {
-      auto& after = clusters_[c].after;
-      for (uint32_t& a : after) a = find(a);
-      std::sort(after.begin(), after.end());
-      after.erase(std::unique(after.begin(), after.end()), after.end());
-      for (const uint32_t a : after) ++waits[a];
-    }
-    // Kahn's order; among the ready ones the one whose first stored value is oldest, so that the order is the graph's.
-    const auto key = [&](uint32_t c) {
-      ValueId least = ir::no_value;
-      for (const Cluster::Root& r : clusters_[c].roots) least = std::min(least, r.value);
-      return std::pair{least, c};
-    };
-    using Entry = std::pair<ValueId, uint32_t>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-    size_t alive = 0;
-    for (uint32_t c = 0; c < n; ++c) {
-      if (parent_[c] != c) continue;
-      ++alive;
-      if (waits[c] == 0) ready.push(key(c));
-    }
-    std::vector<uint32_t> number(n, no_cluster);
-    std::vector<uint32_t> order;
-    while (!ready.empty()) {
-      const uint32_t c = ready.top().second;
-      ready.pop();
-      number[c] = static_cast<uint32_t>(order.size());
-      order.push_back(c);
-      for (const uint32_t a : clusters_[c].after)
-        if (--waits[a] == 0) ready.push(key(a));
-    }
-    if (order.size() != alive) bug("kernels wait for each other");
-    for (const uint32_t c : order) {
-      out_.clusters.push_back(std::move(clusters_[c]));
-      for (uint32_t& a : out_.clusters.back().after) a = number[a];
+    for (uint32_t c = 0; c < clusters_.size(); ++c)
+      for (uint32_t& a : clusters_[c].after) a = find(a);
+    std::vector<uint32_t> alive;
+    for (uint32_t c = 0; c < clusters_.size(); ++c)
+      if (parent_[c] == c) alive.push_back(c);
+    const std::vector<uint32_t> number = launch_order(clusters_, alive);
+    out_.clusters.resize(alive.size());
+    for (const uint32_t c : alive) {
+      for (uint32_t& a : clusters_[c].after) a = number[a];
+      out_.clusters[number[c]] = std::move(clusters_[c]);
     }
     for (auto& in : out_.computed_in) {
       for (uint32_t& c : in) c = number[find(c)];

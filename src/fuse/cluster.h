@@ -62,6 +62,9 @@ Clustering cluster(const ir::Graph& graph, Maps& maps, const PlanOptions& option
 std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
                                                std::span<const uint32_t> cols);
 
+// The place of each of the `alive` clusters in launch order; no_cluster for the others. Removes repeated entries of `after`.
+std::vector<uint32_t> launch_order(std::vector<Cluster>& clusters, std::span<const uint32_t> alive);
+
 // The axes in a mask, ascending.
 std::vector<uint32_t> axes_in(uint32_t mask);
 
