@@ -1,4 +1,5 @@
 """Each public header compiles alone and twice, as every language version it promises, without a warning."""
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,11 +24,12 @@ def compile_alone(compiler, std, suffix, header, body):
 bad = sum(compile_alone("cc", std, "c", "ingot/ingot.h", C_BODY) for std in ("c99", "c11", "c17"))
 bad += sum(compile_alone("c++", std, "cpp", "ingot/ingot.h", "int main() { return INGOT_OK; }")
            for std in ("c++11", "c++14", "c++17", "c++20"))
-bad += sum(compile_alone("c++", std, "cpp", "ingot/ingot.hpp", "int main() { return 0; }") for std in ("c++17", "c++20"))
+bad += sum(compile_alone("c++", std, "cpp", "ingot/ingot.hpp", "int main() { return 0; }")
+           for std in ("c++17", "c++20"))
 # Rows of the op table and constants of the header carry the same numbers.
-import re
 rows = dict(re.findall(r"^OP\((\w+), (\d+),", (root / "src/ir/ops.def").read_text(), re.M))
-constants = {n.lower(): v for n, v in re.findall(r"INGOT_OP_(\w+) = (\d+)", (root / "include/ingot/ingot.h").read_text())}
+header = (root / "include/ingot/ingot.h").read_text()
+constants = {n.lower(): v for n, v in re.findall(r"INGOT_OP_(\w+) = (\d+)", header)}
 if rows != constants:
     print("ops.def and ingot.h differ:", sorted(set(rows.items()) ^ set(constants.items())))
     bad += 1

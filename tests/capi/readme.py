@@ -12,8 +12,9 @@ expected = re.search(r"/\* ([\d. ]+) \*/", program).group(1)
 with tempfile.TemporaryDirectory() as d:
     source, binary = Path(d) / "softmax.c", Path(d) / "softmax"
     source.write_text(program)
-    subprocess.run(["cc", "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{root}/include", str(source), "-o", str(binary),
-                    f"-L{build}/lib", "-lingot", f"-Wl,-rpath,{build}/lib"], check=True)
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{root}/include"]
+    link = [f"-L{build}/lib", "-lingot", f"-Wl,-rpath,{build}/lib"]
+    subprocess.run(["cc", *flags, str(source), "-o", str(binary), *link], check=True)
     env = dict(os.environ, XDG_CACHE_HOME=d)
     out = subprocess.run([str(binary)], capture_output=True, text=True, env=env, check=True).stdout.strip()
 if out != expected:

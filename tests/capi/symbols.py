@@ -10,8 +10,9 @@ wanted = {name: minor for minor, name in re.findall(r"INGOT_ENTRY\((\d+),[^,]*?,
 lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
 found = dict(re.findall(r" [TtVWBDRi] (ingot_\w+)@@INGOT_0\.(\d+)$", lines, re.M))
 other = [l for l in lines.splitlines() if "@@INGOT_" not in l and " A INGOT_" not in l]
-soname = re.search(r"SONAME.*\[(.*)\]", subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout)
-needed = re.findall(r"NEEDED.*\[(.*)\]", subprocess.run(["readelf", "-d", library], capture_output=True, text=True).stdout)
+dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+soname = re.search(r"SONAME.*\[(.*)\]", dynamic)
+needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
 bad = 0
 if found != wanted:
     print("entry list and exports differ:", sorted(set(found.items()) ^ set(wanted.items())))
