@@ -24,7 +24,8 @@ const char* name(Layout layout) {
 
 void HostTensor::lay_out(Layout layout) {
   const size_t rank = shape_.size();
-  const auto item = static_cast<int64_t>(ir::item_size(dtype_));
+  item_ = ir::item_size(dtype_);
+  const auto item = static_cast<int64_t>(item_);
   strides_.assign(rank, 0);
   int64_t step = layout == Layout::strided ? 3 : 1;
   for (size_t i = 0; i < rank; ++i) {
@@ -54,7 +55,7 @@ void HostTensor::each(F f) const {
   for (;;) {
     int64_t at = 0;
     for (size_t d = 0; d < index.size(); ++d) at += index[d] * strides_[d];
-    f(static_cast<size_t>(static_cast<int64_t>(base_) + at * static_cast<int64_t>(ir::item_size(dtype_))));
+    f(static_cast<size_t>(static_cast<int64_t>(base_) + at * static_cast<int64_t>(item_)));
     size_t d = index.size();
     for (; d > 0; --d) {
       if (++index[d - 1] < shape_[d - 1]) break;
@@ -70,7 +71,7 @@ HostTensor::HostTensor(const Array& contents, Layout layout) : dtype_(contents.d
   each([&](size_t at) {
     uint64_t bits = contents.bits[n];
     if (dtype_ == ir::DType::boolean && bits) bits = n % 3 == 0 ? 1 : n % 3 == 1 ? 0x80 : 0xff;
-    std::memcpy(&memory_[at], &bits, ir::item_size(dtype_));
+    std::memcpy(&memory_[at], &bits, item_);
     ++n;
   });
   before_ = memory_;
@@ -79,17 +80,18 @@ HostTensor::HostTensor(const Array& contents, Layout layout) : dtype_(contents.d
 HostTensor::HostTensor(ir::DType dtype, std::vector<int64_t> shape, Layout layout) : dtype_(dtype), shape_(std::move(shape)) {
   lay_out(layout);
   before_ = memory_;
-  own_.assign(memory_.size(), false);
+  own_.assign(memory_.size(), 0);
   each([&](size_t at) {
-    for (size_t i = 0; i < ir::item_size(dtype_); ++i) own_[at + i] = true;
+    std::memset(&own_[at], 1, item_);
   });
 }
 
 Array HostTensor::read_raw() const {
   Array out{dtype_, shape_, {}};
+  out.bits.reserve(element_count(shape_));
   each([&](size_t at) {
     uint64_t bits = 0;
-    std::memcpy(&bits, &memory_[at], ir::item_size(dtype_));
+    std::memcpy(&bits, &memory_[at], item_);
     out.bits.push_back(bits);
   });
   return out;
@@ -103,8 +105,9 @@ Array HostTensor::read() const {
 }
 
 bool HostTensor::strayed() const {
+  if (own_.empty()) return memory_ != before_;
   for (size_t i = 0; i < memory_.size(); ++i)
-    if (memory_[i] != before_[i] && (own_.empty() || !own_[i])) return true;
+    if (memory_[i] != before_[i] && !own_[i]) return true;
   return false;
 }
 

@@ -46,7 +46,8 @@ class HostTensor {
   ir::DType dtype_;
   std::vector<int64_t> shape_, strides_;  // strides in items
   std::vector<uint8_t> memory_, before_;
-  std::vector<bool> own_;  // per byte: belongs to an output's element
+  std::vector<uint8_t> own_;  // per byte: 1 if it belongs to an output's element
+  size_t item_ = 0;           // bytes of an element
   size_t base_ = 0;
   runtime::Tensor tensor_{};
 };
