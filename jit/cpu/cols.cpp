@@ -10,10 +10,16 @@ using llvm::Value;
 using loop::NodeId;
 
 namespace {
-constexpr unsigned step_lanes = 16;
 constexpr unsigned acc_items = 8;
 // Up to this many nodes the four steps of a group are written out, which saves the detour of their sums through memory.
 constexpr size_t unroll_below = 6;
+
+// Lanes of one round, 8 or 16: about two registers a value, which interleaves the chains without spilling them.
+unsigned round_lanes(const loop::Kernel& kernel, const loop::Sweep& sweep, const Target& target) {
+  size_t wide = 0;
+  for (const NodeId n : sweep.varying) wide += ir::item_size(kernel.nodes[n].type) == 8;
+  return target.registers * target.register_bytes < 512 || 2 * wide > sweep.varying.size() ? 8 : 16;
+}
 
 bool is_tree(const loop::Node& fold) {
   return ir::is_float(fold.type) && (fold.op == Prim::fold_sum || fold.op == Prim::fold_prod);
@@ -26,6 +32,7 @@ void FunctionEmitter::sweep_cols(const loop::Sweep& sweep) {
   for (const NodeId f : sweep.folds) tree |= is_tree(k_.nodes[f]);
   if (!sweep.folds.empty() || !sweep.fills.empty() || !sweep.stores.empty()) {
     const Regions regions = find_regions(k_, sweep.varying, roots(sweep));
+    lanes_ = round_lanes(k_, sweep, target_);
     tree ? grouped(sweep, regions) : linear(sweep, regions);
   }
   finish();
@@ -113,7 +120,7 @@ std::vector<FunctionEmitter::Acc> FunctionEmitter::begin_accs(const loop::Sweep&
     if (tree) {
       start = load_items(n.type, acc_pointer(f), {nullptr, acc_items});
     } else {
-      start = identity(f, step_lanes);
+      start = identity(f, lanes_);
       if (n.type == DType::boolean && !target_.masks) start = ops.to_mask(start, 8);
     }
     accs.push_back({f, tree, start});
@@ -126,7 +133,8 @@ void FunctionEmitter::finish_accs(const std::vector<Acc>& accs) {
     const DType t = k_.nodes[acc.fold].type;
     Value* items = acc.value;
     if (!acc.tree) {
-      items = merge(acc.fold, ops.part(items, 0, acc_items), ops.part(items, acc_items, acc_items));
+      if (lanes_ > acc_items)
+        items = merge(acc.fold, ops.part(items, 0, acc_items), ops.part(items, acc_items, acc_items));
       items = merge(acc.fold, load_items(t, acc_pointer(acc.fold), {nullptr, acc_items}), items);
     }
     store_items(t, acc_pointer(acc.fold), {nullptr, acc_items}, items, false);
@@ -162,7 +170,7 @@ Value* FunctionEmitter::masked(const Acc& acc, Value* operand, const Lanes& at, 
   return phi;
 }
 
-// 16 consecutive lanes at a time, with order-free folds or none.
+// Consecutive lanes, with order-free folds or none.
 void FunctionEmitter::linear(const loop::Sweep& sweep, const Regions& regions) {
   Value* n = field(offsetof(Frame, n), b.getInt64Ty());
   Value* valid = field(offsetof(Frame, valid), b.getInt64Ty());
@@ -171,12 +179,12 @@ void FunctionEmitter::linear(const loop::Sweep& sweep, const Regions& regions) {
   std::vector<Value*> carried;
   for (const Acc& a : accs) carried.push_back(a.value);
   const Loop loop = begin_loop(b.getInt64(0), carried);
-  const Lanes at{loop.index, step_lanes};
-  Value* next = b.CreateAdd(loop.index, b.getInt64(step_lanes), "", /*NUW=*/true, /*NSW=*/true);
+  const Lanes at{loop.index, lanes_};
+  Value* next = b.CreateAdd(loop.index, b.getInt64(lanes_), "", /*NUW=*/true, /*NSW=*/true);
   emit_body(sweep, regions, at);
   Value* partial = accs.empty() ? nullptr : b.CreateICmpSGT(next, valid);
   for (size_t i = 0; i < accs.size(); ++i) {
-    Value* operand = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], step_lanes), at, partial);
+    Value* operand = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], lanes_), at, partial);
     Value* merged = merge(accs[i].fold, loop.carried[i], operand);
     if (merged->getType() != loop.carried[i]->getType())
       merged = ops.to_mask(merged, loop.carried[i]->getType()->getScalarSizeInBits());
@@ -187,23 +195,24 @@ void FunctionEmitter::linear(const loop::Sweep& sweep, const Regions& regions) {
   finish_accs(accs);
 }
 
-// Whole groups of 64 in the sum order: step s is lanes 8s..8s+7 and those 32 further, h_s the sum of the two, and
-// t = (h_0 + h_2) + (h_1 + h_3) is added to the eight items.
+// Whole groups of 64 in the sum order. With q_s lanes 8s..8s+7, h_s = q_s + q_(s+4) and t = (h_0 + h_2) + (h_1 + h_3)
+// is added to the eight items. A step computes q_s and q_(s+4) at once, or one of them.
 void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) {
-  constexpr unsigned steps = 4, group = 64;
+  constexpr unsigned parts = 8, group = 64;
+  const bool both = lanes_ == 2 * acc_items;
+  const unsigned steps = both ? parts / 2 : parts;
   const bool unrolled = sweep.varying.size() <= unroll_below;
   Value* n = field(offsetof(Frame, n), b.getInt64Ty());
   Value* valid = field(offsetof(Frame, valid), b.getInt64Ty());
-  std::vector<Acc> accs;
-  std::vector<Value*> halves(sweep.folds.size());  // stack slots of h_0..h_3, per fold
+  std::vector<Value*> slots(sweep.folds.size());  // on the stack, of what each step gives: h_s, or q_s
   if (!unrolled) {
     llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
-    for (size_t i = 0; i < halves.size(); ++i)
+    for (size_t i = 0; i < slots.size(); ++i)
       if (is_tree(k_.nodes[sweep.folds[i]]))
-        halves[i] = entry.CreateAlloca(ops.type(k_.nodes[sweep.folds[i]].type, acc_items), entry.getInt32(steps));
+        slots[i] = entry.CreateAlloca(ops.type(k_.nodes[sweep.folds[i]].type, acc_items), entry.getInt32(steps));
   }
   guard(b.CreateICmpSGT(n, b.getInt64(0)));
-  accs = begin_accs(sweep);
+  std::vector<Acc> accs = begin_accs(sweep);
   std::vector<Value*> carried;
   for (const Acc& a : accs) carried.push_back(a.value);
   const Loop groups = begin_loop(b.getInt64(0), carried);
@@ -211,15 +220,15 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
   Value* end = b.CreateAdd(groups.index, b.getInt64(group), "", true, true);
   Value* partial = b.CreateICmpSGT(end, valid);
 
-  // One step: h for the folds in the sum order, the others merge at once.
+  // One step: h or q for the folds in the sum order; the others merge at once.
   const auto step = [&](Value* index) {
-    const Lanes at{index, step_lanes, /*split=*/true};
+    const Lanes at{index, lanes_, /*split=*/both};
     emit_body(sweep, regions, at);
-    std::vector<Value*> h(accs.size());
+    std::vector<Value*> sums(accs.size());
     for (size_t i = 0; i < accs.size(); ++i) {
-      Value* x = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], step_lanes), at, partial);
+      Value* x = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], lanes_), at, partial);
       if (accs[i].tree) {
-        h[i] = merge(accs[i].fold, ops.part(x, 0, acc_items), ops.part(x, acc_items, acc_items));
+        sums[i] = both ? merge(accs[i].fold, ops.part(x, 0, acc_items), ops.part(x, acc_items, acc_items)) : x;
       } else {
         Value* merged = merge(accs[i].fold, accs[i].value, x);
         if (merged->getType() != accs[i].value->getType())
@@ -228,12 +237,13 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
       }
     }
     emit_stores(sweep, at);
-    return h;
+    return sums;
   };
 
-  std::vector<std::vector<Value*>> h(steps, std::vector<Value*>(accs.size()));
+  std::vector<std::vector<Value*>> sums(steps, std::vector<Value*>(accs.size()));
   if (unrolled) {
-    for (unsigned s = 0; s < steps; ++s) h[s] = step(s ? b.CreateAdd(groups.index, b.getInt64(8 * s)) : groups.index);
+    for (unsigned s = 0; s < steps; ++s)
+      sums[s] = step(s ? b.CreateAdd(groups.index, b.getInt64(acc_items * s)) : groups.index);
   } else {
     std::vector<Value*> inner;
     for (const Acc& a : accs)
@@ -245,7 +255,7 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
     const std::vector<Value*> mine = step(b.CreateAdd(groups.index, b.CreateShl(loop.index, b.getInt64(3))));
     inner.clear();
     for (size_t i = 0; i < accs.size(); ++i) {
-      if (accs[i].tree) b.CreateStore(mine[i], b.CreateGEP(mine[i]->getType(), halves[i], loop.index));
+      if (accs[i].tree) b.CreateStore(mine[i], b.CreateGEP(mine[i]->getType(), slots[i], loop.index));
       else inner.push_back(accs[i].value);
     }
     Value* next = b.CreateAdd(loop.index, b.getInt64(1), "", true, true);
@@ -253,14 +263,13 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
     for (size_t i = 0; i < accs.size(); ++i) {
       if (!accs[i].tree) continue;
       llvm::Type* type = groups.carried[i]->getType();
-      for (unsigned s = 0; s < steps; ++s)
-        h[s][i] = b.CreateLoad(type, b.CreateConstGEP1_32(type, halves[i], s));
+      for (unsigned s = 0; s < steps; ++s) sums[s][i] = b.CreateLoad(type, b.CreateConstGEP1_32(type, slots[i], s));
     }
   }
   for (size_t i = 0; i < accs.size(); ++i) {
     const NodeId f = accs[i].fold;
-    if (accs[i].tree)
-      accs[i].value = merge(f, groups.carried[i], merge(f, merge(f, h[0][i], h[2][i]), merge(f, h[1][i], h[3][i])));
+    const auto h = [&](unsigned s) { return both ? sums[s][i] : merge(f, sums[s][i], sums[s + parts / 2][i]); };
+    if (accs[i].tree) accs[i].value = merge(f, groups.carried[i], merge(f, merge(f, h(0), h(2)), merge(f, h(1), h(3))));
     carried[i] = accs[i].value;
   }
   end_loop(groups, end, b.CreateICmpSLT(end, n), carried);

@@ -72,7 +72,7 @@ class FunctionEmitter {
   // Mode cols.
   struct Acc {
     NodeId fold;
-    bool tree;  // a float sum or product: eight items in the sum order; else 16 in any
+    bool tree;  // a float sum or product: eight items in the sum order; else lanes_ of them in any
     Value* value;
   };
   void emit_body(const loop::Sweep& sweep, const Regions& regions, const Lanes& at);
@@ -104,6 +104,7 @@ class FunctionEmitter {
   std::vector<Value*> scalar_, lane_;       // values by node
   std::vector<Value*> splats_;              // by node: one register of copies, made before the loops
   Value* stream_ = nullptr;
+  unsigned lanes_ = 0;  // of one round, in mode cols
 };
 
 }  // namespace ingot::jit

@@ -1,4 +1,6 @@
 // Sweeps of kernels with fold.dot: lanes run over the last row axis, and a loop over k runs inside each tile of lanes.
+#include <algorithm>
+
 #include "base/error.h"
 #include "jit/cpu/function.h"
 #include "jit/frame.h"
@@ -10,10 +12,17 @@ using loop::NodeId;
 
 namespace {
 constexpr unsigned vector_lanes = 16;
-// Vectors of lanes that share one loop over k: enough independent chains to hide the latency of fma, as long as the
-// values fit the registers.
-constexpr unsigned wide_tile = 4;
+// Bytes of lanes that share one loop over k: enough independent chains to hide the latency of fma, as long as their
+// sums and the values along k fit the registers.
+constexpr size_t wide_bytes = 256;
 constexpr size_t wide_below = 4;  // nodes along k and lanes for which they do
+
+unsigned wide_tile(const loop::Kernel& kernel, const loop::Sweep& sweep, size_t along, const Target& target) {
+  size_t item = 0;
+  for (const NodeId f : sweep.folds) item += ir::item_size(kernel.nodes[f].type);
+  const bool fits = item > 0 && along <= wide_below && 2 * wide_bytes <= size_t{target.registers} * target.register_bytes;
+  return fits ? std::max(1u, static_cast<unsigned>(wide_bytes / (vector_lanes * item))) : 1;
+}
 }  // namespace
 
 // The nodes along k apart by whether they have the lane axis, and what does not change along k.
@@ -52,8 +61,9 @@ void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
   Value* n = field(offsetof(Frame, n), b.getInt64Ty());
   Value* done = b.getInt64(0);
   // While a wide tile fits, then single vectors.
-  for (const unsigned vectors : {wide_tile, 1u}) {
-    if (vectors > 1 && (along.size() > wide_below || sweep.folds.empty())) continue;
+  std::vector<unsigned> tiles_made{1};
+  if (const unsigned wide = wide_tile(k_, sweep, along.size(), target_); wide > 1) tiles_made.insert(tiles_made.begin(), wide);
+  for (const unsigned vectors : tiles_made) {
     Value* width = b.getInt64(vectors * vector_lanes);
     const auto fits = [&](Value* at) { return b.CreateICmpSLE(b.CreateAdd(at, width), n); };
     llvm::BasicBlock* before = b.GetInsertBlock();

@@ -12,6 +12,7 @@ struct Target {
   const char* triple;
   const char* features;
   unsigned register_bytes;  // the vector width that code is made for
+  unsigned registers;
   bool x86;
   bool fma;         // else fma is made of exact pieces
   bool masks;       // comparisons give mask registers (AVX-512), so booleans stay <n x i1>
