@@ -63,8 +63,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
   options.TrapUnreachable = false;
   // Tiny: constants by one PC-relative instruction, with no page arithmetic that would fix the image's alignment.
   const auto model = target.x86 ? llvm::CodeModel::Small : llvm::CodeModel::Tiny;
-  auto machine = compat::target_machine(*found, triple, "generic", target.features, options, model,
-                                        llvm::CodeGenOptLevel::Less);
+  auto machine =
+      compat::target_machine(*found, triple, "generic", target.features, options, model, llvm::CodeGenOptLevel::Less);
   if (!machine) bug("no target machine for ", target.triple);
   return machine;
 }

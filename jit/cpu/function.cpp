@@ -14,7 +14,8 @@ using llvm::Value;
 namespace {
 // A load of a storage type that values do not have would be converted here.
 DType stored_as(DType storage) {
-  if (loop::value_type(storage) != storage) fail(Code::unimplemented, "storage type ", ir::name(storage), " on the CPU");
+  if (loop::value_type(storage) != storage)
+    fail(Code::unimplemented, "storage type ", ir::name(storage), " on the CPU");
   return storage;
 }
 
@@ -27,9 +28,17 @@ std::vector<int> repeat(unsigned lanes, unsigned period) {
 
 FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, const loop::Kernel& kernel,
                                  const loop::Schedule& schedule, const std::string& name)
-    : module_(module), target_(target), k_(kernel), s_(schedule), b(module.getContext()), ops(b, module, target),
-      views_(kernel.views.size()), holds_(schedule.holds.size()), scalar_(kernel.nodes.size()),
-      lane_(kernel.nodes.size()), splats_(kernel.nodes.size()) {
+    : module_(module),
+      target_(target),
+      k_(kernel),
+      s_(schedule),
+      b(module.getContext()),
+      ops(b, module, target),
+      views_(kernel.views.size()),
+      holds_(schedule.holds.size()),
+      scalar_(kernel.nodes.size()),
+      lane_(kernel.nodes.size()),
+      splats_(kernel.nodes.size()) {
   function_ = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
                                      llvm::GlobalValue::ExternalLinkage, name, &module);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -88,7 +97,8 @@ void FunctionEmitter::end_loop(const Loop& loop, Value* next, Value* again, cons
 Value* FunctionEmitter::field(size_t offset, Type* type) {
   Value*& loaded = fields_[offset];
   llvm::IRBuilder<> pre(preheader_);
-  if (!loaded) loaded = pre.CreateLoad(type, pre.CreateConstInBoundsGEP1_64(pre.getInt8Ty(), function_->getArg(0), offset));
+  if (!loaded)
+    loaded = pre.CreateLoad(type, pre.CreateConstInBoundsGEP1_64(pre.getInt8Ty(), function_->getArg(0), offset));
   return loaded;
 }
 
@@ -116,10 +126,11 @@ Value* FunctionEmitter::fold_value(NodeId fold) {
   llvm::IRBuilder<> pre(preheader_);
   const auto slot = static_cast<uint64_t>(s_.fold_slot[fold]);
   // Mode row without a row axis has one lane, whose results lie as those of lanes do.
-  Value* at = s_.mode == loop::LaneMode::cols
-                  ? pre.CreateConstGEP1_64(pre.getInt64Ty(), base, slot)
-                  : pre.CreateGEP(pre.getInt8Ty(), base,
-                                  pre.CreateMul(field(offsetof(Frame, acc_stride), b.getInt64Ty()), pre.getInt64(slot)));
+  Value* at =
+      s_.mode == loop::LaneMode::cols
+          ? pre.CreateConstGEP1_64(pre.getInt64Ty(), base, slot)
+          : pre.CreateGEP(pre.getInt8Ty(), base,
+                          pre.CreateMul(field(offsetof(Frame, acc_stride), b.getInt64Ty()), pre.getInt64(slot)));
   const DType t = k_.nodes[fold].type;
   if (t != DType::boolean) return pre.CreateLoad(ops.type(t, 0), at);
   Value* byte = pre.CreateLoad(pre.getInt8Ty(), at);

@@ -51,7 +51,7 @@ class FunctionEmitter {
   Value* pointer_at(Value* array, size_t index);  // array[index], loaded
   Value* view_pointer(size_t view);
   Value* hold_pointer(size_t hold);
-  Value* fold_value(NodeId fold);  // of an earlier sweep, where there are no lanes
+  Value* fold_value(NodeId fold);                             // of an earlier sweep, where there are no lanes
   Value* item(Value* base, Value* index, size_t item_bytes);  // base + index * item_bytes
 
   // Memory to values and back. The only place that knows of storage types.

@@ -65,9 +65,9 @@ inline std::string name(const llvm::jitlink::Symbol& symbol) {
 
 // An executor that never executes: the image is captured and run elsewhere, perhaps on another architecture.
 inline std::unique_ptr<llvm::orc::ExecutorProcessControl> executor(const llvm::Triple& triple) {
-  return std::make_unique<llvm::orc::SelfExecutorProcessControl>(
-      std::make_shared<llvm::orc::SymbolStringPool>(), std::make_unique<llvm::orc::InPlaceTaskDispatcher>(), triple,
-      4096, nullptr);
+  return std::make_unique<llvm::orc::SelfExecutorProcessControl>(std::make_shared<llvm::orc::SymbolStringPool>(),
+                                                                 std::make_unique<llvm::orc::InPlaceTaskDispatcher>(),
+                                                                 triple, 4096, nullptr);
 }
 
 }  // namespace ingot::jit::compat

@@ -1,8 +1,8 @@
 // The module's one entry, and the walls around LLVM: compiles run on threads of their own with a large stack and all
 // signals blocked, and an LLVM that gives up takes its thread with it and nothing else (ABI.md, "Status").
 #include <pthread.h>
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 #include <atomic>
 #include <condition_variable>

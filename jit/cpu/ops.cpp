@@ -5,9 +5,9 @@
 
 namespace ingot::jit {
 
-using llvm::Intrinsic::ID;
 using llvm::Type;
 using llvm::Value;
+using llvm::Intrinsic::ID;
 
 namespace {
 Type* with_lanes(Type* element, Value* like) {
@@ -46,9 +46,7 @@ Value* Ops::floats_of(Value* v) { return b.CreateBitCast(v, floats_like(v, v->ge
 llvm::Constant* Ops::fp(Value* like, double v) { return llvm::ConstantFP::get(like->getType(), v); }
 llvm::Constant* Ops::num(Value* like, uint64_t v) { return llvm::ConstantInt::get(like->getType(), v); }
 
-Value* Ops::call(ID id, Value* x) {
-  return b.CreateCall(compat::intrinsic(&module_, id, {x->getType()}), {x});
-}
+Value* Ops::call(ID id, Value* x) { return b.CreateCall(compat::intrinsic(&module_, id, {x->getType()}), {x}); }
 Value* Ops::call(ID id, Value* x, Value* y) {
   return b.CreateCall(compat::intrinsic(&module_, id, {x->getType()}), {x, y});
 }
@@ -99,7 +97,8 @@ Value* Ops::select(Value* boolean, Value* x, Value* y) {
   if (x->getType() == y->getType() && !(x->getType()->isVectorTy() && x->getType()->isIntOrIntVectorTy(1)))
     return b.CreateSelect(to_i1(boolean), x, y);
   // Booleans of unlike forms, or vectors of i1: by bits, as masks.
-  const unsigned wide = std::max({bits, y->getType()->getScalarSizeInBits(), boolean->getType()->getScalarSizeInBits()});
+  const unsigned wide =
+      std::max({bits, y->getType()->getScalarSizeInBits(), boolean->getType()->getScalarSizeInBits()});
   const unsigned to = wide == 1 ? (target_.masks ? 1 : 32) : wide;
   Value* c = to_mask(boolean, to);
   return b.CreateOr(b.CreateAnd(c, to_mask(x, to)), b.CreateAnd(b.CreateNot(c), to_mask(y, to)));
@@ -140,7 +139,10 @@ Value* Ops::compare(Prim op, DType t, Value* x, Value* y) {
     }
   }
   if (ir::is_float(t)) {
-    const P p = op == Prim::eq ? P::FCMP_OEQ : op == Prim::ne ? P::FCMP_UNE : op == Prim::lt ? P::FCMP_OLT : P::FCMP_OLE;
+    const P p = op == Prim::eq   ? P::FCMP_OEQ
+                : op == Prim::ne ? P::FCMP_UNE
+                : op == Prim::lt ? P::FCMP_OLT
+                                 : P::FCMP_OLE;
     return b.CreateFCmp(p, x, y);
   }
   const bool s = ir::is_signed(t);

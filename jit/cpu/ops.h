@@ -64,11 +64,11 @@ class Ops {
   llvm::Value* f32_to_i32(llvm::Value* x);
   llvm::Function* soft_fma(llvm::Type* element);
 
-  llvm::Type* ints_like(llvm::Value* v, unsigned bits) const;    // as many lanes as v
+  llvm::Type* ints_like(llvm::Value* v, unsigned bits) const;  // as many lanes as v
   llvm::Type* floats_like(llvm::Value* v, unsigned bits) const;
-  llvm::Value* bits_of(llvm::Value* v);                          // floats as integers
-  llvm::Value* floats_of(llvm::Value* v);                        // and back
-  static llvm::Constant* fp(llvm::Value* like, double v);        // of like's type
+  llvm::Value* bits_of(llvm::Value* v);                    // floats as integers
+  llvm::Value* floats_of(llvm::Value* v);                  // and back
+  static llvm::Constant* fp(llvm::Value* like, double v);  // of like's type
   static llvm::Constant* num(llvm::Value* like, uint64_t v);
 
   llvm::Module& module_;

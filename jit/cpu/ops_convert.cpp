@@ -27,8 +27,7 @@ Value* Ops::convert(DType to, DType from, Value* x) {
     return b.CreateSelect(i1, one, llvm::Constant::getNullValue(want));
   }
   const bool from_float = ir::is_float(from), to_float = ir::is_float(to);
-  if (to == DType::boolean)
-    return from_float ? b.CreateFCmpUNE(x, fp(x, 0.0)) : b.CreateICmpNE(x, num(x, 0));
+  if (to == DType::boolean) return from_float ? b.CreateFCmpUNE(x, fp(x, 0.0)) : b.CreateICmpNE(x, num(x, 0));
   if (from_float && to_float) return to == DType::f64 ? b.CreateFPExt(x, want) : b.CreateFPTrunc(x, want);
   if (from_float) return float_to_int(to, from, x);
   if (to_float) return int_to_float(to, from, x);
@@ -84,14 +83,14 @@ Value* Ops::int64_to_f64(bool is_signed, Value* x) {
 // For values known to lie within i32, or where x86's "indefinite" for the rest is replaced afterwards.
 Value* Ops::f32_to_i32(Value* x) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
-  if (!target_.x86 || !vector || vector->getNumElements() * 4 < target_.register_bytes)
-    return nullptr;
+  if (!target_.x86 || !vector || vector->getNumElements() * 4 < target_.register_bytes) return nullptr;
   // The intrinsic is defined for every input, fptosi is not, and clamping first costs two more operations.
   const unsigned step = target_.register_bytes / 4;
   const auto id = step == 8 ? Intrinsic::x86_avx_cvtt_ps2dq_256 : Intrinsic::x86_sse2_cvttps2dq;
   llvm::Function* f = compat::intrinsic(&module_, id, {});
   llvm::SmallVector<Value*, 8> parts;
-  for (unsigned at = 0; at < vector->getNumElements(); at += step) parts.push_back(b.CreateCall(f, {part(x, at, step)}));
+  for (unsigned at = 0; at < vector->getNumElements(); at += step)
+    parts.push_back(b.CreateCall(f, {part(x, at, step)}));
   while (parts.size() > 1) {
     for (size_t i = 0; i < parts.size() / 2; ++i) parts[i] = join(parts[2 * i], parts[2 * i + 1]);
     parts.resize(parts.size() / 2);

@@ -49,9 +49,7 @@ Value* Ops::float_arith(Prim op, Value* x, Value* y, Value* z) {
   }
 }
 
-Value* Ops::canon(Value* x) {
-  return b.CreateSelect(b.CreateFCmpUNO(x, x), llvm::ConstantFP::getNaN(x->getType()), x);
-}
+Value* Ops::canon(Value* x) { return b.CreateSelect(b.CreateFCmpUNO(x, x), llvm::ConstantFP::getNaN(x->getType()), x); }
 
 // maxps(a, b) is a > b ? a : b, so it gives b when either is NaN or both are zeros.
 Value* Ops::float_min_max(bool max, Value* x, Value* y) {

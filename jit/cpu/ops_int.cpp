@@ -43,8 +43,7 @@ Value* Ops::int_arith(Prim op, DType t, Value* x, Value* y) {
 Value* Ops::shift(Prim op, DType t, Value* x, Value* count) {
   const unsigned width = x->getType()->getScalarSizeInBits();
   // Unsigned, a negative count is a large one.
-  if (op == Prim::shr && ir::is_signed(t))
-    return b.CreateAShr(x, call(Intrinsic::umin, count, num(count, width - 1)));
+  if (op == Prim::shr && ir::is_signed(t)) return b.CreateAShr(x, call(Intrinsic::umin, count, num(count, width - 1)));
   Value* in_range = b.CreateICmpULT(count, num(count, width));
   // A shift by too much is poison, but one that the select does not take; AVX2 shifts mean just this select.
   Value* shifted = op == Prim::shl ? b.CreateShl(x, count) : b.CreateLShr(x, count);
@@ -71,7 +70,9 @@ Value* Ops::divide(DType t, Value* x, Value* y) {
   if (width <= 16) {
     llvm::Type* wide = ints_like(x, 32);
     llvm::Type* real = floats_like(x, 32);
-    const auto as_float = [&](Value* v) { return b.CreateSIToFP(s ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide), real); };
+    const auto as_float = [&](Value* v) {
+      return b.CreateSIToFP(s ? b.CreateSExt(v, wide) : b.CreateZExt(v, wide), real);
+    };
     q = b.CreateTrunc(b.CreateFPToSI(b.CreateFDiv(as_float(x), as_float(safe)), wide), x->getType());
   } else {
     const DType from = t;

@@ -20,14 +20,15 @@ constexpr size_t wide_below = 4;  // nodes along k and lanes for which they do
 unsigned wide_tile(const loop::Kernel& kernel, const loop::Sweep& sweep, size_t along, const Target& target) {
   size_t item = 0;
   for (const NodeId f : sweep.folds) item += ir::item_size(kernel.nodes[f].type);
-  const bool fits = item > 0 && along <= wide_below && 2 * wide_bytes <= size_t{target.registers} * target.register_bytes;
+  const bool fits =
+      item > 0 && along <= wide_below && 2 * wide_bytes <= size_t{target.registers} * target.register_bytes;
   return fits ? std::max(1u, static_cast<unsigned>(wide_bytes / (vector_lanes * item))) : 1;
 }
 }  // namespace
 
 // The nodes along k apart by whether they have the lane axis, and what does not change along k.
 struct FunctionEmitter::RowLists {
-  std::vector<NodeId> by_k;    // one scalar for each k
+  std::vector<NodeId> by_k;     // one scalar for each k
   std::vector<uint16_t> views;  // loaded along k
   Regions invariant, varying;
   loop::AxisSet lane_axis;
@@ -62,7 +63,8 @@ void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
   Value* done = b.getInt64(0);
   // While a wide tile fits, then single vectors.
   std::vector<unsigned> tiles_made{1};
-  if (const unsigned wide = wide_tile(k_, sweep, along.size(), target_); wide > 1) tiles_made.insert(tiles_made.begin(), wide);
+  if (const unsigned wide = wide_tile(k_, sweep, along.size(), target_); wide > 1)
+    tiles_made.insert(tiles_made.begin(), wide);
   for (const unsigned vectors : tiles_made) {
     Value* width = b.getInt64(vectors * vector_lanes);
     const auto fits = [&](Value* at) { return b.CreateICmpSLE(b.CreateAdd(at, width), n); };

@@ -89,26 +89,25 @@ std::vector<uint8_t> Module::compile(std::span<const uint8_t> kernel, std::strin
   const ModuleRequest request{kernel.data(), kernel.size(), name.c_str(), emit, 0};
   Result result;
   // Nothing may be thrown through the module's frames, so the sink only notes what it gets.
-  const ModuleSink sink{
-      &result,
-      [](void* user, const uint8_t* bytes, size_t size) {
-        auto& r = *static_cast<Result*>(user);
-        try {
-          r.bytes.assign(bytes, bytes + size);
-          r.answered = true;
-        } catch (...) {
-          r.code = Code::out_of_memory;
-        }
-      },
-      [](void* user, int32_t code, const char* message, size_t size) {
-        auto& r = *static_cast<Result*>(user);
-        r.code = static_cast<Code>(code);
-        try {
-          r.message.assign(message, size);
-        } catch (...) {
-          r.code = Code::out_of_memory;
-        }
-      }};
+  const ModuleSink sink{&result,
+                        [](void* user, const uint8_t* bytes, size_t size) {
+                          auto& r = *static_cast<Result*>(user);
+                          try {
+                            r.bytes.assign(bytes, bytes + size);
+                            r.answered = true;
+                          } catch (...) {
+                            r.code = Code::out_of_memory;
+                          }
+                        },
+                        [](void* user, int32_t code, const char* message, size_t size) {
+                          auto& r = *static_cast<Result*>(user);
+                          r.code = static_cast<Code>(code);
+                          try {
+                            r.message.assign(message, size);
+                          } catch (...) {
+                            r.code = Code::out_of_memory;
+                          }
+                        }};
   api_->compile(&request, &sink);
   if (!result.answered) {
     if (result.code == Code::ok) bug("the CPU compiler module gave no answer");

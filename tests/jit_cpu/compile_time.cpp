@@ -14,7 +14,8 @@
 namespace ingot::jit {
 namespace {
 
-// Processor time of the process: other work on the machine does not count, and the compile is a thread that is waited for.
+// Processor time of the process: other work on the machine does not count, and the compile is a thread that is waited
+// for.
 double now_ms() {
   timespec t;
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -137,8 +138,14 @@ void run(const std::string& target, const std::string& emit) {
   const struct {
     const char* name;
     loop::Kernel kernel;
-  } kernels[] = {{"axpy", axpy()}, {"thirty", thirty(0.5)}, {"exp", exponential()}, {"softmax", softmax()}, {"matmul", matmul()},
-                 {"256 f32", many(256, DType::f32)}, {"256 f64", many(256, DType::f64)}, {"1024 f32", many(1024, DType::f32)}};
+  } kernels[] = {{"axpy", axpy()},
+                 {"thirty", thirty(0.5)},
+                 {"exp", exponential()},
+                 {"softmax", softmax()},
+                 {"matmul", matmul()},
+                 {"256 f32", many(256, DType::f32)},
+                 {"256 f64", many(256, DType::f64)},
+                 {"1024 f32", many(1024, DType::f32)}};
   for (const auto& k : kernels)
     if (emit == k.name) {
       const auto bytes = loop::encode(k.kernel);
@@ -148,7 +155,8 @@ void run(const std::string& target, const std::string& emit) {
   if (!emit.empty()) {
     for (const auto& k : kernels) {
       const auto text = test_module().compile(loop::encode(k.kernel), target, emit == "asm" ? 2 : 1);
-      std::printf("======== %s\n%.*s\n", k.name, static_cast<int>(text.size()), reinterpret_cast<const char*>(text.data()));
+      std::printf("======== %s\n%.*s\n", k.name, static_cast<int>(text.size()),
+                  reinterpret_cast<const char*>(text.data()));
     }
     return;
   }
@@ -162,9 +170,11 @@ void run(const std::string& target, const std::string& emit) {
     const auto bytes = loop::encode(k.kernel);
     // The processor clock may tick in milliseconds, so many at once.
     const int times = k.kernel.nodes.size() > 200 ? 2 : 20;
-    const double ms = best_ms(3, [&] {
-                        for (int i = 0; i < times; ++i) test_module().compile(bytes, target);
-                      }) / times;
+    const double ms = best_ms(3,
+                              [&] {
+                                for (int i = 0; i < times; ++i) test_module().compile(bytes, target);
+                              }) /
+                      times;
     std::printf("%-12s %-10s later: %.2f ms\n", target.c_str(), k.name, ms);
   }
   for (const auto& k : kernels)

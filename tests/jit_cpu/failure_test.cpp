@@ -28,7 +28,9 @@ int run_apart(const std::string& name) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-std::shared_ptr<const Module> failing() { return Module::open(INGOT_FAILING_MODULE, module_build_id(INGOT_FAILING_MODULE)); }
+std::shared_ptr<const Module> failing() {
+  return Module::open(INGOT_FAILING_MODULE, module_build_id(INGOT_FAILING_MODULE));
+}
 
 Error compile_of(const Module& module, char how) {
   const uint8_t kernel[] = {static_cast<uint8_t>(how)};
@@ -97,7 +99,7 @@ TEST_CASE("compiler threads take no signals") {
   static pthread_t waiter;
   waiter = pthread_self();
   on_thread = 0;
-  struct sigaction action {}, before {};
+  struct sigaction action{}, before{};
   action.sa_handler = [](int) { on_thread = pthread_equal(pthread_self(), waiter) ? 1 : 2; };
   sigaction(SIGUSR1, &action, &before);
   std::thread sender([] {

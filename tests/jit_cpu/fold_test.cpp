@@ -44,7 +44,8 @@ T ordered_fold(const std::vector<T>& x, bool product) {
     }
     result[j] = stack[0];
   }
-  return op(op(op(result[0], result[4]), op(result[2], result[6])), op(op(result[1], result[5]), op(result[3], result[7])));
+  return op(op(op(result[0], result[4]), op(result[2], result[6])),
+            op(op(result[1], result[5]), op(result[3], result[7])));
 }
 
 template <class T>
@@ -110,7 +111,8 @@ void check_order(Prim fold) {
       for (const size_t n : {1, 5, 8, 63, 64, 65, 100, 127, 1000, 1023, 1024, 1025, 3000, 5000, 9999}) {
         std::vector<T> x(n), mapped(n);
         // Around 1 so that products neither vanish nor overflow, with every bit of the mantissa in use.
-        for (T& v : x) v = static_cast<T>((random() % 2 ? 1 : -1) * std::exp2(static_cast<double>(random()) / 4294967296.0 - 0.5));
+        for (T& v : x)
+          v = static_cast<T>((random() % 2 ? 1 : -1) * std::exp2(static_cast<double>(random()) / 4294967296.0 - 0.5));
         for (size_t i = 0; i < n; ++i) {
           T v = x[i];
           for (int o = 0; o < ops; ++o) {
@@ -155,7 +157,8 @@ void check_order_free(Prim fold, DType type) {
       std::vector<char> memory(1024 * size + 1), acc(acc_bytes);
       for (size_t i = 0; i < 1024; ++i) put_item(memory.data() + 1, type, i, values[i]);
       // The items start as the first value of the row: any value of it merges to the same result.
-      for (size_t j = 0; j < 8; ++j) put_item(acc.data(), type, j, fold == Prim::fold_sum ? 0 : fold == Prim::fold_prod ? 1 : values[0]);
+      for (size_t j = 0; j < 8; ++j)
+        put_item(acc.data(), type, j, fold == Prim::fold_sum ? 0 : fold == Prim::fold_prod ? 1 : values[0]);
       char* pointers[] = {memory.data() + 1, nullptr};
       const int64_t sizes[] = {1, static_cast<int64_t>(n)};
       Frame frame{};

@@ -41,8 +41,12 @@ void check_random(test::Shape shape, uint32_t count, int64_t elements) {
 
 }  // namespace
 
-TEST_CASE("random pointwise kernels, compiled, give the oracle's bits") { check_random(test::Shape::pointwise, 150, 3000); }
-TEST_CASE("random kernels with folds, compiled, give the oracle's bits") { check_random(test::Shape::folds, 150, 3000); }
+TEST_CASE("random pointwise kernels, compiled, give the oracle's bits") {
+  check_random(test::Shape::pointwise, 150, 3000);
+}
+TEST_CASE("random kernels with folds, compiled, give the oracle's bits") {
+  check_random(test::Shape::folds, 150, 3000);
+}
 TEST_CASE("random dot kernels, compiled, give the oracle's bits") { check_random(test::Shape::dot, 100, 3000); }
 
 }  // namespace ingot::jit

@@ -97,10 +97,13 @@ void check_fma() {
         x[i] = draw.value<T>(ex);
         y[i] = draw.value<T>(product - ex);
         switch (draw.below(6)) {
-          case 0: z[i] = -(x[i] * y[i]); break;                                                    // what is left is low
+          case 0: z[i] = -(x[i] * y[i]); break;  // what is left is low
           case 1: z[i] = std::nextafter(-(x[i] * y[i]), T(draw.below(2) ? 1 : -1)); break;
           case 2: z[i] = draw.below(2) ? T(0) : T(-0.0); break;
-          case 3: z[i] = std::ldexp(draw.below(2) ? T(1) : T(-1), std::max(least - p + 1, product + static_cast<int>(draw.below(200)) - 100)); break;
+          case 3:
+            z[i] = std::ldexp(draw.below(2) ? T(1) : T(-1),
+                              std::max(least - p + 1, product + static_cast<int>(draw.below(200)) - 100));
+            break;
           default: z[i] = draw.value<T>(product + static_cast<int>(draw.below(static_cast<uint64_t>(4 * p))) - 2 * p);
         }
       }
@@ -109,8 +112,8 @@ void check_fma() {
         const T want = std::fma(x[i], y[i], z[i]);
         if (same(out[i], want)) continue;
         if (++wrong <= 3)
-          FAIL_CHECK(target, " fma of ", ir::name(Format<T>::type), " ", std::hexfloat, x[i], " ", y[i], " ", z[i], ": ",
-                     out[i], ", not ", want);
+          FAIL_CHECK(target, " fma of ", ir::name(Format<T>::type), " ", std::hexfloat, x[i], " ", y[i], " ", z[i],
+                     ": ", out[i], ", not ", want);
       }
     }
     CHECK(wrong == 0);
@@ -131,8 +134,9 @@ void check_scale2() {
         const int exponent = static_cast<int>(draw.below(static_cast<uint64_t>(-2 * least + p))) + least - p + 1;
         x[i] = draw.value<T>(exponent);
         // The result about the least denormal, a normal one, or whatever an i32 says.
-        const int64_t to = draw.below(2) ? least - p + static_cast<int>(draw.below(static_cast<uint64_t>(p + 8))) - 2
-                                         : static_cast<int>(draw.below(static_cast<uint64_t>(-3 * least))) + 3 * least / 2;
+        const int64_t to = draw.below(2)
+                               ? least - p + static_cast<int>(draw.below(static_cast<uint64_t>(p + 8))) - 2
+                               : static_cast<int>(draw.below(static_cast<uint64_t>(-3 * least))) + 3 * least / 2;
         n[i] = static_cast<int32_t>(draw.below(16) ? to - exponent : static_cast<int64_t>(draw.below(1ULL << 32)));
       }
       call(*body, {x.data(), n.data(), out.data()});
@@ -140,8 +144,8 @@ void check_scale2() {
         const T want = std::ldexp(x[i], n[i]);
         if (same(out[i], want)) continue;
         if (++wrong <= 3)
-          FAIL_CHECK(target, " scale2 of ", ir::name(Format<T>::type), " ", std::hexfloat, x[i], " ", n[i], ": ", out[i],
-                     ", not ", want);
+          FAIL_CHECK(target, " scale2 of ", ir::name(Format<T>::type), " ", std::hexfloat, x[i], " ", n[i], ": ",
+                     out[i], ", not ", want);
       }
     }
     CHECK(wrong == 0);

@@ -36,23 +36,24 @@ TEST_CASE("the artifact's format is pinned byte for byte") {
   const std::vector<uint8_t> bytes = encode_artifact(small());
   // Written down from the format's description; a change of it needs another format number.
   const uint8_t golden[] = {
-      'I', 'N', 'G', 'O', 'T', 'A', 'R', 'T', 1, 0, 0, 0, 1, 0, 0, 0,  // magic, format, frame version
-      0, 0, 0, 0, 0, 0, 0, 0,                                          // checksum, compared below
-      9, 0, 0, 0, 'x', '8', '6', '-', '6', '4', '-', 'v', '2',         // target
-      64, 0, 0, 0,                                                     // alignment
-      2, 0, 0, 0,                                                      // entries
-      6, 0, 0, 0, 's', 'w', 'e', 'e', 'p', '0', 0, 0, 0, 0, 0, 0, 0, 0,
-      3, 0, 0, 0, 'r', 'o', 'w', 2, 0, 0, 0, 0, 0, 0, 0,
-      2, 0, 0, 0,                                                      // symbols
-      6, 0, 0, 0, 's', 'w', 'e', 'e', 'p', '0', 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0,
-      3, 0, 0, 0, 'r', 'o', 'w', 2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
-      3, 0, 0, 0, 0, 0, 0, 0,                                          // size of the image
+      'I', 'N', 'G', 'O', 'T', 'A', 'R', 'T', 1,   0,   0,   0,   1,   0,   0, 0,  // magic, format, frame version
+      0,   0,   0,   0,   0,   0,   0,   0,                                        // checksum, compared below
+      9,   0,   0,   0,   'x', '8', '6', '-', '6', '4', '-', 'v', '2',             // target
+      64,  0,   0,   0,                                                            // alignment
+      2,   0,   0,   0,                                                            // entries
+      6,   0,   0,   0,   's', 'w', 'e', 'e', 'p', '0', 0,   0,   0,   0,   0, 0, 0, 0, 3,
+      0,   0,   0,   'r', 'o', 'w', 2,   0,   0,   0,   0,   0,   0,   0,   2, 0, 0, 0,  // symbols
+      6,   0,   0,   0,   's', 'w', 'e', 'e', 'p', '0', 0,   0,   0,   0,   0, 0, 0, 0, 2,
+      0,   0,   0,   0,   0,   0,   0,   3,   0,   0,   0,   'r', 'o', 'w', 2, 0, 0, 0, 0,
+      0,   0,   0,   1,   0,   0,   0,   0,   0,   0,   0,   3,   0,   0,   0, 0, 0, 0, 0,  // size of the image
   };
   REQUIRE(bytes.size() == (sizeof golden + 63) / 64 * 64 + 3);
   for (size_t i = 0; i < bytes.size(); ++i) {
     if (i >= 16 && i < 24) continue;
     CAPTURE(i);
-    const uint8_t want = i < sizeof golden ? golden[i] : i >= bytes.size() - 3 ? small().image[i + 3 - bytes.size()] : 0;
+    const uint8_t want = i < sizeof golden       ? golden[i]
+                         : i >= bytes.size() - 3 ? small().image[i + 3 - bytes.size()]
+                                                 : 0;
     CHECK(bytes[i] == want);
   }
   // XXH3-64 of the bytes from 24 on.

@@ -1,7 +1,7 @@
 #include "jit/image/module.h"
 
-#include <doctest/doctest.h>
 #include <dlfcn.h>
+#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -67,7 +67,8 @@ TEST_CASE("files without a build-id are refused, whatever they hold") {
   const Directory d;
   const std::string path = d.path() + "/file";
   CHECK(error_of([&] { module_build_id(path); }).code() == Code::unavailable);
-  for (const char* content : {"", "x", "\177ELF", "not an ELF file, but longer than the header of one, which has 64 bytes"}) {
+  for (const char* content :
+       {"", "x", "\177ELF", "not an ELF file, but longer than the header of one, which has 64 bytes"}) {
     std::ofstream(path) << content;
     CHECK(error_of([&] { module_build_id(path); }).code() == Code::unavailable);
   }
