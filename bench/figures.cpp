@@ -1,4 +1,5 @@
-// The figures of docs/benchmarks.md: prints one line per figure with the ratio or time and its limit, and writes the raw samples.
+// The figures of docs/benchmarks.md: prints one line per figure with the ratio or time and its limit, and writes the
+// raw samples.
 //
 // usage: figures [--json FILE]       `figures --first-kernel` is the child that measures a process's first kernel
 #include <sched.h>
@@ -34,7 +35,8 @@ double median(std::vector<double> v) {
 }
 
 // Time per call of each contestant, in turn, `rounds` times.
-std::vector<std::vector<double>> alternate(const std::vector<std::function<void()>>& contestants, int rounds, int calls) {
+std::vector<std::vector<double>> alternate(const std::vector<std::function<void()>>& contestants, int rounds,
+                                           int calls) {
   std::vector<std::vector<double>> samples(contestants.size());
   for (const auto& c : contestants) c();
   for (int r = 0; r < rounds; ++r)
@@ -63,7 +65,9 @@ struct Array {
   float* data;
   int64_t shape[1];
   ingot_tensor tensor;
-  explicit Array(int64_t n) : data(static_cast<float*>(std::aligned_alloc(4096, (static_cast<size_t>(n) * 4 + 4095) / 4096 * 4096))), shape{n} {
+  explicit Array(int64_t n)
+      : data(static_cast<float*>(std::aligned_alloc(4096, (static_cast<size_t>(n) * 4 + 4095) / 4096 * 4096))),
+        shape{n} {
     for (int64_t i = 0; i < n; ++i) data[i] = static_cast<float>((i * 2654435761u >> 8 & 0xffff)) / 65536.0f - 0.25f;
     tensor = {data, {1, 0}, 1, {2, 32, 1}, shape, nullptr, 0};
   }
@@ -89,7 +93,8 @@ std::string chain_text(int variant) {
   for (int i = 0; i < 29; ++i) {
     char line[120];
     static constexpr const char* ops[] = {"mul", "add", "sub", "max", "min"};
-    std::snprintf(line, sizeof line, "  %%v%d = %s %%v%d, %s\n", i + 1, ops[i % 5], i, i % 3 == 0 ? "%b" : (std::to_string(variant + i) + ".5").c_str());
+    std::snprintf(line, sizeof line, "  %%v%d = %s %%v%d, %s\n", i + 1, ops[i % 5], i,
+                  i % 3 == 0 ? "%b" : (std::to_string(variant + i) + ".5").c_str());
     text += line;
   }
   return text + "  return %v29\n}\n";
@@ -135,15 +140,20 @@ void memory_bound(ingot_context* c, Json& json) {
   json.add("poly_hand_stream_s", s[1]);
   json.add("poly_hand_store_s", s[2]);
   const double ingot = median(s[0]), best = std::min(median(s[1]), median(s[2]));
-  std::printf("poly, 4M f32, one thread: ingot %.3f ms, hand-written %.3f ms (non-temporal), %.3f ms (ordinary stores)\n", ingot * 1e3,
-              median(s[1]) * 1e3, median(s[2]) * 1e3);
+  std::printf(
+      "poly, 4M f32, one thread: ingot %.3f ms, hand-written %.3f ms (non-temporal), %.3f ms (ordinary stores)\n",
+      ingot * 1e3, median(s[1]) * 1e3, median(s[2]) * 1e3);
   std::printf("  speed against the better hand-written loop: %.2f (goal 0.90)\n", best / ingot);
   ingot_executable_release(e);
 }
 
 void later_kernels(ingot_context* c, Json& json) {
   // The first loads the module and is not counted.
-  ingot_executable_release([&] { ingot_executable* e = compile(c, chain_text(1000)); check(ingot_executable_prepare(e)); return e; }());
+  ingot_executable_release([&] {
+    ingot_executable* e = compile(c, chain_text(1000));
+    check(ingot_executable_prepare(e));
+    return e;
+  }());
   std::vector<double> samples;
   for (int i = 0; i < 21; ++i) {
     ingot_executable* e = compile(c, chain_text(i * 100));
@@ -183,8 +193,10 @@ void warm_call(ingot_context* c, Json& json) {
                            31, 20000);
   json.add("warm_call_s", s[0]);
   json.add("indirect_call_s", s[1]);
-  std::printf("a warm call on 16 floats, three inputs: %.0f ns (goal 300); the loop itself through a function pointer: %.0f ns\n",
-              median(s[0]) * 1e9, median(s[1]) * 1e9);
+  std::printf(
+      "a warm call on 16 floats, three inputs: %.0f ns (goal 300); the loop itself through a function pointer: %.0f "
+      "ns\n",
+      median(s[0]) * 1e9, median(s[1]) * 1e9);
   ingot_executable_release(e);
 }
 

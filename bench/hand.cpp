@@ -4,12 +4,14 @@
 
 namespace bench {
 
-__attribute__((target("avx2"))) void poly_avx2(const float* a, const float* b, const float* c, float* y, size_t n, bool stream) {
+__attribute__((target("avx2"))) void poly_avx2(const float* a, const float* b, const float* c, float* y, size_t n,
+                                               bool stream) {
   const __m256 two = _mm256_set1_ps(2.0f), three = _mm256_set1_ps(3.0f);
   for (size_t i = 0; i < n; i += 32) {
     __m256 r[4];
     for (size_t j = 0; j < 4; ++j) {
-      const __m256 u = _mm256_loadu_ps(a + i + 8 * j), v = _mm256_loadu_ps(b + i + 8 * j), w = _mm256_loadu_ps(c + i + 8 * j);
+      const __m256 u = _mm256_loadu_ps(a + i + 8 * j), v = _mm256_loadu_ps(b + i + 8 * j),
+                   w = _mm256_loadu_ps(c + i + 8 * j);
       r[j] = _mm256_sub_ps(_mm256_add_ps(_mm256_mul_ps(two, u), _mm256_mul_ps(three, v)), _mm256_mul_ps(w, w));
     }
     for (size_t j = 0; j < 4; ++j) {

@@ -48,8 +48,8 @@ cache::HostCallbacks host_cache(const ingot_context_options& o, std::shared_ptr<
   return calls;
 }
 
-engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<void> log_user, std::shared_ptr<void> cache_user,
-                               std::shared_ptr<void> parallel_user) {
+engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<void> log_user,
+                               std::shared_ptr<void> cache_user, std::shared_ptr<void> parallel_user) {
   engine::ContextOptions out;
   out.disk_cache = o.no_disk_cache == 0;
   if (o.cache_dir) out.cache_dir = o.cache_dir;
@@ -66,20 +66,25 @@ engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<v
   if (o.log_level < 0 || o.log_level > INGOT_LOG_ERROR) fail(Code::invalid_argument, "log_level ", o.log_level);
   if (o.log) {
     const auto least = o.log_level ? static_cast<LogLevel>(o.log_level) : LogLevel::warning;
-    out.log = Log([sink = o.log, user = std::move(log_user)](LogLevel level, std::string_view line) {
-      sink(user.get(), static_cast<ingot_log_level>(level), line.data(), line.size());
-    }, least);
+    out.log = Log(
+        [sink = o.log, user = std::move(log_user)](LogLevel level, std::string_view line) {
+          sink(user.get(), static_cast<ingot_log_level>(level), line.data(), line.size());
+        },
+        least);
   }
   if (o.cache_get || o.cache_put) {
     if (o.trust_host_cache != 1)
-      fail(Code::invalid_argument, "cache callbacks need trust_host_cache = 1: what they return is executed (SECURITY.md)");
+      fail(Code::invalid_argument,
+           "cache callbacks need trust_host_cache = 1: what they return is executed (SECURITY.md)");
     out.host_cache = host_cache(o, std::move(cache_user));
   }
   if (o.parallel_for) {
     auto parallel = std::make_shared<HostParallel>();
     parallel->call = o.parallel_for;
     parallel->user = std::move(parallel_user);
-    parallel->tasks_at_once = o.parallel_width ? o.parallel_width : o.num_threads ? o.num_threads : runtime::available_cpus();
+    parallel->tasks_at_once = o.parallel_width ? o.parallel_width
+                              : o.num_threads  ? o.num_threads
+                                               : runtime::available_cpus();
     out.parallel = std::move(parallel);
   }
   return out;
@@ -104,7 +109,8 @@ ingot_status* ingot_context_create(const ingot_context_options* options, ingot_c
     auto parallel_user = owned(o.parallel_user, o.parallel_destroy);
     auto& out = capi::need(context, "context");
     auto handle = std::make_unique<ingot_context>();
-    handle->context = engine::Context::create(convert(o, std::move(log_user), std::move(cache_user), std::move(parallel_user)));
+    handle->context =
+        engine::Context::create(convert(o, std::move(log_user), std::move(cache_user), std::move(parallel_user)));
     out = handle.release();
   });
 }

@@ -6,7 +6,8 @@ using namespace ingot;
 
 namespace {
 
-// The public tensor has the layout of runtime::Tensor (layout.cpp), so arrays of pointers to it are passed on as they are.
+// The public tensor has the layout of runtime::Tensor (layout.cpp), so arrays of pointers to it are passed on as they
+// are.
 std::span<const runtime::Tensor* const> tensors(const ingot_tensor* const* p, size_t n, const char* name) {
   const auto given = capi::list(p, n, name);
   return {reinterpret_cast<const runtime::Tensor* const*>(given.data()), given.size()};
@@ -74,7 +75,8 @@ ingot_status* ingot_executable_io_count(const ingot_executable* executable, size
   });
 }
 
-ingot_status* ingot_executable_io_info(const ingot_executable* executable, int32_t is_output, size_t index, ingot_io_info* info) {
+ingot_status* ingot_executable_io_info(const ingot_executable* executable, int32_t is_output, size_t index,
+                                       ingot_io_info* info) {
   return capi::guarded([&] {
     capi::need(executable, "executable");
     capi::need(info, "info");
@@ -82,14 +84,15 @@ ingot_status* ingot_executable_io_info(const ingot_executable* executable, int32
     const auto& all = is_output ? executable->outputs : executable->inputs;
     if (index >= all.size()) fail(Code::invalid_argument, is_output ? "output " : "input ", index, " of ", all.size());
     const ingot_executable::Io& io = all[index];
-    const ingot_io_info out{info->struct_size, io.name.c_str(), io.dtype, static_cast<uint32_t>(io.extents.size()), io.extents.data(),
-                            io.shape_text.c_str()};
+    const ingot_io_info out{info->struct_size, io.name.c_str(),      io.dtype, static_cast<uint32_t>(io.extents.size()),
+                            io.extents.data(), io.shape_text.c_str()};
     std::memcpy(info, &out, std::min(info->struct_size, sizeof out));
   });
 }
 
-ingot_status* ingot_executable_output_shape(const ingot_executable* executable, const ingot_tensor* const* inputs, size_t n_inputs,
-                                            size_t index, int64_t* dims, size_t capacity, size_t* rank) {
+ingot_status* ingot_executable_output_shape(const ingot_executable* executable, const ingot_tensor* const* inputs,
+                                            size_t n_inputs, size_t index, int64_t* dims, size_t capacity,
+                                            size_t* rank) {
   return capi::guarded([&] {
     const engine::Executable& e = engine_of(executable);
     capi::need(rank, "rank");
@@ -101,15 +104,16 @@ ingot_status* ingot_executable_output_shape(const ingot_executable* executable, 
   });
 }
 
-ingot_status* ingot_executable_scratch_size(const ingot_executable* executable, const ingot_tensor* const* inputs, size_t n_inputs,
-                                            uint64_t* bytes) {
+ingot_status* ingot_executable_scratch_size(const ingot_executable* executable, const ingot_tensor* const* inputs,
+                                            size_t n_inputs, uint64_t* bytes) {
   return capi::guarded([&] {
     const engine::Executable& e = engine_of(executable);
     capi::need(bytes, "bytes") = e.executor().scratch_size(tensors(inputs, n_inputs, "inputs"));
   });
 }
 
-ingot_status* ingot_executable_describe(const ingot_executable* executable, const char* what, size_t length, ingot_buffer** out) {
+ingot_status* ingot_executable_describe(const ingot_executable* executable, const char* what, size_t length,
+                                        ingot_buffer** out) {
   return capi::guarded([&] {
     const engine::Executable& e = engine_of(executable);
     capi::need(out, "out");
@@ -139,7 +143,8 @@ ingot_status* ingot_run(ingot_executable* executable, const ingot_tensor* const*
       run.cancel = reinterpret_cast<const std::atomic<uint32_t>*>(o.cancel);
       run.scratch = o.scratch;
       run.scratch_bytes = o.scratch_bytes;
-      if (reinterpret_cast<uintptr_t>(o.scratch) % 64 != 0) fail(Code::invalid_argument, "scratch is not 64-byte aligned");
+      if (reinterpret_cast<uintptr_t>(o.scratch) % 64 != 0)
+        fail(Code::invalid_argument, "scratch is not 64-byte aligned");
     }
     e.run(tensors(inputs, n_inputs, "inputs"), tensors(outputs, n_outputs, "outputs"), run);
   });

@@ -23,7 +23,9 @@ ir::DType dtype_of(int64_t number) {
 ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
   ir::NamedAttr out;
   out.name = capi::name_text(a.name, a.name_length, "an attribute's name");
-  const auto bad = [&](const auto&... why) { fail(Code::invalid_argument, "attribute ", index, " (", out.name, "): ", why...); };
+  const auto bad = [&](const auto&... why) {
+    fail(Code::invalid_argument, "attribute ", index, " (", out.name, "): ", why...);
+  };
   if (a.zero != 0 || a.reserved != 0) bad("its reserved fields are not zero");
   const auto many = [&](const auto* p) {
     if (!p && a.count > 0) bad("its list is NULL but its count is ", a.count);
@@ -35,7 +37,8 @@ ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
     case INGOT_ATTR_BOOL: out.value.i = a.value.i64 != 0; break;
     case INGOT_ATTR_DTYPE: out.value.i = static_cast<int64_t>(dtype_of(a.value.i64)); break;
     case INGOT_ATTR_DIM:
-      if (a.value.i64 < 0 || a.value.i64 > UINT32_MAX || !g.dims().valid(static_cast<ir::DimId>(a.value.i64))) bad("no dim of this graph");
+      if (a.value.i64 < 0 || a.value.i64 > UINT32_MAX || !g.dims().valid(static_cast<ir::DimId>(a.value.i64)))
+        bad("no dim of this graph");
       out.value.i = a.value.i64;
       break;
     case INGOT_ATTR_F64: out.value.f = a.value.f64; break;
@@ -56,7 +59,8 @@ ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
       for (const double v : many(a.value.f64s)) out.value.floats.push_back(v);
       break;
     case INGOT_ATTR_STRINGS:
-      for (const char* v : many(a.value.strings)) out.value.strings.emplace_back(capi::text(v, INGOT_NUL, "a string of a list attribute"));
+      for (const char* v : many(a.value.strings))
+        out.value.strings.emplace_back(capi::text(v, INGOT_NUL, "a string of a list attribute"));
       break;
     default: bad("attribute kind ", a.kind, " is not known");
   }
@@ -82,10 +86,14 @@ std::vector<uint8_t> compact_bytes(const ingot_tensor& t, size_t item, size_t by
 
 ir::ValueId constant(ir::Graph& g, const ingot_tensor& t, uint64_t flags, std::shared_ptr<void> borrowed) {
   if (flags != 0) fail(Code::unimplemented, "constant flags ", flags);
-  if (t.device.type != runtime::device_cpu) fail(Code::invalid_argument, "constant: device type ", t.device.type, ", expected 1 (CPU)");
+  if (t.device.type != runtime::device_cpu)
+    fail(Code::invalid_argument, "constant: device type ", t.device.type, ", expected 1 (CPU)");
   const ir::DType type = runtime::from_dlpack({t.dtype.code, t.dtype.bits, t.dtype.lanes});
-  if (type == ir::DType::invalid) fail(Code::invalid_argument, "constant: dtype code ", unsigned{t.dtype.code}, " of ", unsigned{t.dtype.bits}, " bits");
-  if (t.ndim < 0 || t.ndim > static_cast<int32_t>(ir::max_rank)) fail(Code::invalid_argument, "constant: rank ", t.ndim);
+  if (type == ir::DType::invalid)
+    fail(Code::invalid_argument, "constant: dtype code ", unsigned{t.dtype.code}, " of ", unsigned{t.dtype.bits},
+         " bits");
+  if (t.ndim < 0 || t.ndim > static_cast<int32_t>(ir::max_rank))
+    fail(Code::invalid_argument, "constant: rank ", t.ndim);
   if (t.ndim > 0 && !t.shape) fail(Code::invalid_argument, "constant: shape is NULL");
   const size_t item = ir::item_size(type);
   int64_t bytes = static_cast<int64_t>(item);
@@ -94,14 +102,16 @@ ir::ValueId constant(ir::Graph& g, const ingot_tensor& t, uint64_t flags, std::s
   for (int32_t d = t.ndim; d-- > 0;) {
     if (t.shape[d] < 0) fail(Code::invalid_argument, "constant: extent ", t.shape[d], " of dim ", d, " is negative");
     if (t.strides && t.shape[d] > 1) compact = compact && t.strides[d] * static_cast<int64_t>(item) == bytes;
-    if (__builtin_mul_overflow(bytes, t.shape[d], &bytes)) fail(Code::invalid_argument, "constant: its size overflows 64 bits");
+    if (__builtin_mul_overflow(bytes, t.shape[d], &bytes))
+      fail(Code::invalid_argument, "constant: its size overflows 64 bits");
   }
   if (bytes > 0 && !t.data) fail(Code::invalid_argument, "constant: data is NULL but its size is not zero");
   for (int32_t d = 0; d < t.ndim; ++d) shape.push_back(g.dims().constant(t.shape[d]));
   const auto size = static_cast<size_t>(bytes);
   // `user` may be NULL, so the owner is told by its count.
   if (borrowed.use_count() > 0 && (compact || bytes == 0))
-    return g.constant(type, std::move(shape), {std::move(borrowed), static_cast<const uint8_t*>(t.data) + t.byte_offset, size});
+    return g.constant(type, std::move(shape),
+                      {std::move(borrowed), static_cast<const uint8_t*>(t.data) + t.byte_offset, size});
   auto copy = std::make_shared<std::vector<uint8_t>>();
   if (size > 0 && (compact || !t.strides)) {
     const auto* p = static_cast<const uint8_t*>(t.data) + t.byte_offset;
@@ -165,7 +175,8 @@ ingot_status* ingot_graph_set_flags(ingot_graph* graph, uint32_t flags) {
   });
 }
 
-ingot_status* ingot_graph_dim_symbol(ingot_graph* graph, const char* name, size_t name_length, int64_t lo, int64_t hi, ingot_dim* dim) {
+ingot_status* ingot_graph_dim_symbol(ingot_graph* graph, const char* name, size_t name_length, int64_t lo, int64_t hi,
+                                     ingot_dim* dim) {
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(dim, "dim");
@@ -174,8 +185,8 @@ ingot_status* ingot_graph_dim_symbol(ingot_graph* graph, const char* name, size_
   });
 }
 
-ingot_status* ingot_graph_dim_expr(ingot_graph* graph, ingot_dim_kind kind, int64_t constant, const ingot_dim* operands, size_t count,
-                                   ingot_dim* dim) {
+ingot_status* ingot_graph_dim_expr(ingot_graph* graph, ingot_dim_kind kind, int64_t constant, const ingot_dim* operands,
+                                   size_t count, ingot_dim* dim) {
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(dim, "dim");
@@ -199,8 +210,8 @@ ingot_status* ingot_graph_assume(ingot_graph* graph, ingot_fact fact, const ingo
   });
 }
 
-ingot_status* ingot_graph_input(ingot_graph* graph, const char* name, size_t name_length, ingot_dtype dtype, const ingot_dim* shape,
-                                size_t rank, ingot_value* value) {
+ingot_status* ingot_graph_input(ingot_graph* graph, const char* name, size_t name_length, ingot_dtype dtype,
+                                const ingot_dim* shape, size_t rank, ingot_value* value) {
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(value, "value");
@@ -208,7 +219,8 @@ ingot_status* ingot_graph_input(ingot_graph* graph, const char* name, size_t nam
   });
 }
 
-ingot_status* ingot_graph_dim_input(ingot_graph* graph, const char* name, size_t name_length, ingot_dim symbol, ingot_value* value) {
+ingot_status* ingot_graph_dim_input(ingot_graph* graph, const char* name, size_t name_length, ingot_dim symbol,
+                                    ingot_value* value) {
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(value, "value");
@@ -216,8 +228,8 @@ ingot_status* ingot_graph_dim_input(ingot_graph* graph, const char* name, size_t
   });
 }
 
-ingot_status* ingot_graph_constant(ingot_graph* graph, const ingot_tensor* data, uint64_t flags, ingot_destroy destroy, void* user,
-                                   ingot_value* value) {
+ingot_status* ingot_graph_constant(ingot_graph* graph, const ingot_tensor* data, uint64_t flags, ingot_destroy destroy,
+                                   void* user, ingot_value* value) {
   std::shared_ptr<void> borrowed;
   if (destroy) {
     try {
@@ -233,8 +245,8 @@ ingot_status* ingot_graph_constant(ingot_graph* graph, const ingot_tensor* data,
   });
 }
 
-ingot_status* ingot_graph_op(ingot_graph* graph, ingot_op op, const ingot_value* operands, size_t n_operands, const ingot_attr* attrs,
-                             size_t n_attrs, ingot_value* results, size_t n_results) {
+ingot_status* ingot_graph_op(ingot_graph* graph, ingot_op op, const ingot_value* operands, size_t n_operands,
+                             const ingot_attr* attrs, size_t n_attrs, ingot_value* results, size_t n_results) {
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     const auto code = static_cast<ir::OpCode>(op);
@@ -242,7 +254,8 @@ ingot_status* ingot_graph_op(ingot_graph* graph, ingot_op op, const ingot_value*
     if (!info) fail(Code::invalid_argument, "op number ", op, " is not known");
     const auto in = capi::list(operands, n_operands, "operands");
     for (size_t i = 0; i < in.size(); ++i)
-      if (in[i] >= g.value_count()) fail(Code::invalid_argument, info->name, ": operand ", i, " is no value of this graph");
+      if (in[i] >= g.value_count())
+        fail(Code::invalid_argument, info->name, ": operand ", i, " is no value of this graph");
     if (n_results != 1) fail(Code::invalid_argument, info->name, " has 1 result, n_results is ", n_results);
     capi::need(results, "results");
     std::vector<ir::NamedAttr> named;
@@ -264,7 +277,8 @@ ingot_status* ingot_graph_finish(ingot_graph* graph) {
   return capi::guarded([&] { building(graph).seal(); });
 }
 
-ingot_status* ingot_graph_find_value(const ingot_graph* graph, const char* name, size_t name_length, ingot_value* value) {
+ingot_status* ingot_graph_find_value(const ingot_graph* graph, const char* name, size_t name_length,
+                                     ingot_value* value) {
   return capi::guarded([&] {
     const ir::Graph& g = *capi::need(graph, "graph").graph;
     capi::need(value, "value");

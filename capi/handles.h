@@ -98,8 +98,8 @@ std::string_view text(const char* p, size_t length, const char* name);
 // The same for names, which have to be UTF-8.
 std::string_view name_text(const char* p, size_t length, const char* name);
 
-// The option struct the caller gave, at the size this library knows: what an older one lacks is zero, and what a newer one
-// adds has to be.
+// The option struct the caller gave, at the size this library knows: what an older one lacks is zero, and what a newer
+// one adds has to be.
 template <class T>
 T options(const T* given) {
   T out{};
@@ -111,7 +111,8 @@ T options(const T* given) {
   std::memcpy(&out, given, known);
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);
   for (size_t i = known; i < given->struct_size; ++i)
-    if (bytes[i] != 0) fail(Code::unimplemented, "the options have a field, at byte ", i, ", that this version does not know");
+    if (bytes[i] != 0)
+      fail(Code::unimplemented, "the options have a field, at byte ", i, ", that this version does not know");
   if (out.next) fail(Code::unimplemented, "extension struct of kind ", out.next->kind, " is not known to this version");
   out.struct_size = sizeof(T);
   return out;

@@ -65,7 +65,9 @@ using namespace ingot;
 
 extern "C" {
 
-ingot_code ingot_status_code(const ingot_status* status) { return status ? static_cast<ingot_code>(status->code) : INGOT_OK; }
+ingot_code ingot_status_code(const ingot_status* status) {
+  return status ? static_cast<ingot_code>(status->code) : INGOT_OK;
+}
 
 void ingot_status_message(const ingot_status* status, const char** text, size_t* length) {
   const char* p = "";

@@ -1,5 +1,5 @@
-// The contract with compiler modules (libingot_cpu.so): canonical kernel-IR bytes and a target go in, artifact bytes come out.
-// A C interface of plain data, since the module is opened with dlopen and links nothing of libingot.
+// The contract with compiler modules (libingot_cpu.so): canonical kernel-IR bytes and a target go in, artifact bytes
+// come out. A C interface of plain data, since the module is opened with dlopen and links nothing of libingot.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace ingot::jit {
 
 // Format numbers compiled into both sides; a module whose stamp differs is refused.
 struct ModuleStamp {
-  uint32_t abi;               // of this header
-  uint32_t kernel_format;     // loop/bytes
-  uint32_t artifact_format;   // jit/image/artifact.h
-  uint32_t frame;             // jit/frame.h
-  uint32_t codegen;           // raised whenever emitted code changes meaning or quality
+  uint32_t abi;              // of this header
+  uint32_t kernel_format;    // loop/bytes
+  uint32_t artifact_format;  // jit/image/artifact.h
+  uint32_t frame;            // jit/frame.h
+  uint32_t codegen;          // raised whenever emitted code changes meaning or quality
 };
 inline constexpr ModuleStamp module_stamp = {1, 1, 1, 1, 1};
 
@@ -32,7 +32,8 @@ struct ModuleRequest {
   uint32_t flags;      // 0; codegen options enter here and in the key
 };
 
-// The one entry, exported as `ingot_cpu_module`; never throws; free-threaded. Returns false for a stamp it does not serve.
+// The one entry, exported as `ingot_cpu_module`; never throws; free-threaded. Returns false for a stamp it does not
+// serve.
 struct ModuleApi {
   ModuleStamp stamp;
   void (*compile)(const ModuleRequest* request, const ModuleSink* sink);

@@ -1,20 +1,20 @@
 /* Ingot: the C interface.
  *
- * A host describes a small graph of tensor operations (ingot_graph_*, or ingot_graph_parse), compiles it (ingot_compile)
- * and runs it on its own memory (ingot_run) at any sizes that fit. Self-contained C99; 64-bit targets.
+ * A host describes a small graph of tensor operations (ingot_graph_*, or ingot_graph_parse), compiles it
+ * (ingot_compile) and runs it on its own memory (ingot_run) at any sizes that fit. Self-contained C99; 64-bit targets.
  *
  * Conventions
- * - Functions that can fail return ingot_status*: NULL is success, anything else is owned by the caller and released with
- *   ingot_status_release. When a status is returned, out-parameters and the objects passed in are as they were, except
- *   that a run which had begun may have written to its outputs. No exception, abort or exit leaves the library.
- * - Handles are opaque and counted. *_create, _parse, _compile return one reference; *_release gives one back and accepts
- *   NULL. A child keeps what it needs of its parents alive, so references may be released in any order.
+ * - Functions that can fail return ingot_status*: NULL is success, anything else is owned by the caller and released
+ * with ingot_status_release. When a status is returned, out-parameters and the objects passed in are as they were,
+ * except that a run which had begun may have written to its outputs. No exception, abort or exit leaves the library.
+ * - Handles are opaque and counted. *_create, _parse, _compile return one reference; *_release gives one back and
+ * accepts NULL. A child keeps what it needs of its parents alive, so references may be released in any order.
  * - Threads: contexts, sealed graphs and executables may be used by any number of threads at once. An unsealed graph is
  *   used by one thread at a time. Statuses and buffers belong to one owner.
  * - Strings in are (pointer, length); INGOT_NUL as the length means NUL-terminated. Text is UTF-8. Strings out are
  *   borrowed from the object they come from and live as long as it does.
- * - Option structs start with struct_size and next; fill them with their INGOT_..._INIT. NULL means the defaults. An older
- *   (smaller) struct gets defaults for what it lacks.
+ * - Option structs start with struct_size and next; fill them with their INGOT_..._INIT. NULL means the defaults. An
+ * older (smaller) struct gets defaults for what it lacks.
  * - Callbacks carry `user`; `destroy`, if given, is called exactly once with it after the last use, also when the call
  *   that was given it fails. Callbacks may come on any thread, with no lock held, and may call into the library. They
  *   must return normally: no exception or longjmp.
@@ -57,62 +57,119 @@ enum {
   INGOT_FAILED_PRECONDITION = 4, /* right call, wrong state: a graph not finished, a target this machine cannot run */
   INGOT_NOT_FOUND = 5,
   INGOT_OUT_OF_MEMORY = 6,
-  INGOT_UNAVAILABLE = 7,         /* no compiler module, or no executable memory, for a backend named explicitly */
+  INGOT_UNAVAILABLE = 7, /* no compiler module, or no executable memory, for a backend named explicitly */
   INGOT_CANCELLED = 8,
   INGOT_NOT_READY = 9,
   INGOT_IO_ERROR = 10,
-  INGOT_INTERNAL = 11            /* a fault of Ingot's own */
+  INGOT_INTERNAL = 11 /* a fault of Ingot's own */
 };
 
 typedef int32_t ingot_dtype;
 enum {
   INGOT_BOOL = 1, /* one byte: any non-zero byte is true, 0 or 1 is written */
-  INGOT_I8 = 2, INGOT_I16 = 3, INGOT_I32 = 4, INGOT_I64 = 5,
-  INGOT_U8 = 6, INGOT_U16 = 7, INGOT_U32 = 8, INGOT_U64 = 9,
-  INGOT_F16 = 10, INGOT_BF16 = 11, INGOT_F32 = 12, INGOT_F64 = 13,
-  INGOT_F8E4M3 = 14, INGOT_F8E5M2 = 15,
-  INGOT_C64 = 32, INGOT_C128 = 33
+  INGOT_I8 = 2,
+  INGOT_I16 = 3,
+  INGOT_I32 = 4,
+  INGOT_I64 = 5,
+  INGOT_U8 = 6,
+  INGOT_U16 = 7,
+  INGOT_U32 = 8,
+  INGOT_U64 = 9,
+  INGOT_F16 = 10,
+  INGOT_BF16 = 11,
+  INGOT_F32 = 12,
+  INGOT_F64 = 13,
+  INGOT_F8E4M3 = 14,
+  INGOT_F8E5M2 = 15,
+  INGOT_C64 = 32,
+  INGOT_C128 = 33
 };
 
-/* Ops by number. The name in the text form is the name here in lower case; `ingot ops` and docs/ops.md list operands and
- * attributes. Numbers from 0x10000 on are reserved for hosts. */
+/* Ops by number. The name in the text form is the name here in lower case; `ingot ops` and docs/ops.md list operands
+ * and attributes. Numbers from 0x10000 on are reserved for hosts. */
 typedef uint32_t ingot_op;
 enum {
-  INGOT_OP_ADD = 1, INGOT_OP_SUB = 2, INGOT_OP_MUL = 3, INGOT_OP_DIV = 4, INGOT_OP_NEG = 5, INGOT_OP_ABS = 6,
-  INGOT_OP_MIN = 7, INGOT_OP_MAX = 8, INGOT_OP_SQRT = 9, INGOT_OP_FLOOR = 10, INGOT_OP_CEIL = 11, INGOT_OP_ROUND = 12,
+  INGOT_OP_ADD = 1,
+  INGOT_OP_SUB = 2,
+  INGOT_OP_MUL = 3,
+  INGOT_OP_DIV = 4,
+  INGOT_OP_NEG = 5,
+  INGOT_OP_ABS = 6,
+  INGOT_OP_MIN = 7,
+  INGOT_OP_MAX = 8,
+  INGOT_OP_SQRT = 9,
+  INGOT_OP_FLOOR = 10,
+  INGOT_OP_CEIL = 11,
+  INGOT_OP_ROUND = 12,
   INGOT_OP_FMA = 13,
-  INGOT_OP_RSQRT = 20, INGOT_OP_EXP = 21, INGOT_OP_LOG = 22, INGOT_OP_TANH = 23, INGOT_OP_ERF = 24,
-  INGOT_OP_SIGMOID = 25, INGOT_OP_POW = 26, INGOT_OP_GELU = 27, INGOT_OP_SILU = 28, INGOT_OP_RELU = 29,
-  INGOT_OP_EQ = 40, INGOT_OP_NE = 41, INGOT_OP_LT = 42, INGOT_OP_LE = 43, INGOT_OP_GT = 44, INGOT_OP_GE = 45,
-  INGOT_OP_AND = 46, INGOT_OP_OR = 47, INGOT_OP_XOR = 48, INGOT_OP_NOT = 49, INGOT_OP_SELECT = 50,
-  INGOT_OP_CLAMP = 51, INGOT_OP_CAST = 52,
-  INGOT_OP_IOTA = 60, INGOT_OP_RESHAPE = 61, INGOT_OP_TRANSPOSE = 62, INGOT_OP_BROADCAST = 63, INGOT_OP_SLICE = 64,
-  INGOT_OP_PAD = 65, INGOT_OP_CONCAT = 66, INGOT_OP_REVERSE = 67,
-  INGOT_OP_REDUCE_SUM = 80, INGOT_OP_REDUCE_PROD = 81, INGOT_OP_REDUCE_MAX = 82, INGOT_OP_REDUCE_MIN = 83,
-  INGOT_OP_REDUCE_MEAN = 84, INGOT_OP_REDUCE_ANY = 85, INGOT_OP_REDUCE_ALL = 86,
+  INGOT_OP_RSQRT = 20,
+  INGOT_OP_EXP = 21,
+  INGOT_OP_LOG = 22,
+  INGOT_OP_TANH = 23,
+  INGOT_OP_ERF = 24,
+  INGOT_OP_SIGMOID = 25,
+  INGOT_OP_POW = 26,
+  INGOT_OP_GELU = 27,
+  INGOT_OP_SILU = 28,
+  INGOT_OP_RELU = 29,
+  INGOT_OP_EQ = 40,
+  INGOT_OP_NE = 41,
+  INGOT_OP_LT = 42,
+  INGOT_OP_LE = 43,
+  INGOT_OP_GT = 44,
+  INGOT_OP_GE = 45,
+  INGOT_OP_AND = 46,
+  INGOT_OP_OR = 47,
+  INGOT_OP_XOR = 48,
+  INGOT_OP_NOT = 49,
+  INGOT_OP_SELECT = 50,
+  INGOT_OP_CLAMP = 51,
+  INGOT_OP_CAST = 52,
+  INGOT_OP_IOTA = 60,
+  INGOT_OP_RESHAPE = 61,
+  INGOT_OP_TRANSPOSE = 62,
+  INGOT_OP_BROADCAST = 63,
+  INGOT_OP_SLICE = 64,
+  INGOT_OP_PAD = 65,
+  INGOT_OP_CONCAT = 66,
+  INGOT_OP_REVERSE = 67,
+  INGOT_OP_REDUCE_SUM = 80,
+  INGOT_OP_REDUCE_PROD = 81,
+  INGOT_OP_REDUCE_MAX = 82,
+  INGOT_OP_REDUCE_MIN = 83,
+  INGOT_OP_REDUCE_MEAN = 84,
+  INGOT_OP_REDUCE_ANY = 85,
+  INGOT_OP_REDUCE_ALL = 86,
   INGOT_OP_MATMUL = 100,
-  INGOT_OP_SOFTMAX = 110, INGOT_OP_LAYER_NORM = 111, INGOT_OP_RMS_NORM = 112
+  INGOT_OP_SOFTMAX = 110,
+  INGOT_OP_LAYER_NORM = 111,
+  INGOT_OP_RMS_NORM = 112
 };
 
 typedef int32_t ingot_dim_kind; /* kinds of ingot_graph_dim_expr */
 enum {
-  INGOT_DIM_CONSTANT = 1,  /* no operands; `constant` is the value */
-  INGOT_DIM_ADD = 3, INGOT_DIM_SUB = 4, INGOT_DIM_MUL = 5,
-  INGOT_DIM_FLOOR_DIV = 6, INGOT_DIM_CEIL_DIV = 7, INGOT_DIM_MOD = 8,
-  INGOT_DIM_MIN = 9, INGOT_DIM_MAX = 10,
-  INGOT_DIM_BCAST = 11     /* the extent that NumPy broadcasting gives */
+  INGOT_DIM_CONSTANT = 1, /* no operands; `constant` is the value */
+  INGOT_DIM_ADD = 3,
+  INGOT_DIM_SUB = 4,
+  INGOT_DIM_MUL = 5,
+  INGOT_DIM_FLOOR_DIV = 6,
+  INGOT_DIM_CEIL_DIV = 7,
+  INGOT_DIM_MOD = 8,
+  INGOT_DIM_MIN = 9,
+  INGOT_DIM_MAX = 10,
+  INGOT_DIM_BCAST = 11 /* the extent that NumPy broadcasting gives */
 };
 
 typedef int32_t ingot_fact;
 enum {
-  INGOT_FACT_EQUAL = 1,     /* all dims are equal */
-  INGOT_FACT_DIVISIBLE = 2  /* the first is divisible by the second */
+  INGOT_FACT_EQUAL = 1,    /* all dims are equal */
+  INGOT_FACT_DIVISIBLE = 2 /* the first is divisible by the second */
 };
 
 typedef int32_t ingot_backend;
 enum {
-  INGOT_BACKEND_AUTO = 1,       /* machine code where it can be had, else the interpreter; the bits are the same */
-  INGOT_BACKEND_CPU = 2,        /* machine code or UNAVAILABLE */
+  INGOT_BACKEND_AUTO = 1, /* machine code where it can be had, else the interpreter; the bits are the same */
+  INGOT_BACKEND_CPU = 2,  /* machine code or UNAVAILABLE */
   INGOT_BACKEND_INTERPRETER = 3
 };
 
@@ -125,8 +182,8 @@ enum { INGOT_GRAPH_RELAXED_PRECISION = 1, INGOT_GRAPH_RELAXED_CONTRACTIONS = 2 }
 /* ---- objects ---- */
 
 typedef struct ingot_status ingot_status;
-typedef struct ingot_buffer ingot_buffer;         /* bytes owned by the library */
-typedef struct ingot_context ingot_context;       /* caches, threads, log, counters: one a process is usual */
+typedef struct ingot_buffer ingot_buffer;   /* bytes owned by the library */
+typedef struct ingot_context ingot_context; /* caches, threads, log, counters: one a process is usual */
 typedef struct ingot_graph ingot_graph;
 typedef struct ingot_executable ingot_executable;
 
@@ -141,7 +198,8 @@ typedef struct ingot_device {
 } ingot_device;
 
 typedef struct ingot_dlpack_type {
-  uint8_t code; /* DLDataTypeCode: int 0, uint 1, float 2, bfloat 4, complex 5, bool 6, float8_e4m3fn 10, float8_e5m2 12 */
+  uint8_t
+      code; /* DLDataTypeCode: int 0, uint 1, float 2, bfloat 4, complex 5, bool 6, float8_e4m3fn 10, float8_e5m2 12 */
   uint8_t bits;
   uint16_t lanes; /* 1 */
 } ingot_dlpack_type;
@@ -160,9 +218,18 @@ typedef struct ingot_tensor {
 
 typedef int32_t ingot_attr_kind;
 enum {
-  INGOT_ATTR_I64 = 1, INGOT_ATTR_F64 = 2, INGOT_ATTR_STRING = 3, INGOT_ATTR_BOOL = 4, INGOT_ATTR_DTYPE = 5,
-  INGOT_ATTR_DIM = 6, INGOT_ATTR_I64S = 7, INGOT_ATTR_F64S = 8, INGOT_ATTR_STRINGS = 9, INGOT_ATTR_BOOLS = 10,
-  INGOT_ATTR_DTYPES = 11, INGOT_ATTR_DIMS = 12
+  INGOT_ATTR_I64 = 1,
+  INGOT_ATTR_F64 = 2,
+  INGOT_ATTR_STRING = 3,
+  INGOT_ATTR_BOOL = 4,
+  INGOT_ATTR_DTYPE = 5,
+  INGOT_ATTR_DIM = 6,
+  INGOT_ATTR_I64S = 7,
+  INGOT_ATTR_F64S = 8,
+  INGOT_ATTR_STRINGS = 9,
+  INGOT_ATTR_BOOLS = 10,
+  INGOT_ATTR_DTYPES = 11,
+  INGOT_ATTR_DIMS = 12
 };
 
 typedef struct ingot_attr {
@@ -171,13 +238,13 @@ typedef struct ingot_attr {
   ingot_attr_kind kind;
   uint32_t zero;
   union {
-    int64_t i64;             /* I64; BOOL (0 or 1); DTYPE; DIM */
-    double f64;              /* F64 */
-    const char* string;      /* STRING; its length is `count`, or INGOT_NUL */
-    const int64_t* i64s;     /* I64S */
-    const double* f64s;      /* F64S */
-    const ingot_dim* dims;   /* DIMS */
-    const int32_t* i32s;     /* BOOLS, DTYPES */
+    int64_t i64;                /* I64; BOOL (0 or 1); DTYPE; DIM */
+    double f64;                 /* F64 */
+    const char* string;         /* STRING; its length is `count`, or INGOT_NUL */
+    const int64_t* i64s;        /* I64S */
+    const double* f64s;         /* F64S */
+    const ingot_dim* dims;      /* DIMS */
+    const int32_t* i32s;        /* BOOLS, DTYPES */
     const char* const* strings; /* STRINGS, NUL-terminated each */
   } value;
   size_t count; /* of lists and STRING; 0 otherwise */
@@ -187,9 +254,9 @@ typedef struct ingot_attr {
 /* Every option and out struct begins with its size; the rest is zero. Designated where the language has it, so that
  * compilers do not ask for the other members. */
 #ifdef __cplusplus
-#define INGOT_INIT(type) { sizeof(type) }
+#define INGOT_INIT(type) {sizeof(type)}
 #else
-#define INGOT_INIT(type) { .struct_size = sizeof(type) }
+#define INGOT_INIT(type) {.struct_size = sizeof(type)}
 #endif
 
 /* ---- extension structs: { struct_size, next, kind, ... }; this version knows none ---- */
@@ -204,11 +271,13 @@ typedef struct ingot_ext {
 
 typedef void(INGOT_CALL* ingot_destroy)(void* user);
 typedef void(INGOT_CALL* ingot_log_sink)(void* user, ingot_log_level level, const char* text, size_t length);
-/* Looks up `key` (32 lower-case hex digits). Found: calls emit(emit_user, bytes, size) once and returns 1; else returns 0. */
+/* Looks up `key` (32 lower-case hex digits). Found: calls emit(emit_user, bytes, size) once and returns 1; else returns
+ * 0. */
 typedef int32_t(INGOT_CALL* ingot_cache_get)(void* user, const char* key, size_t key_length,
                                              void(INGOT_CALL* emit)(void* emit_user, const void* bytes, size_t size),
                                              void* emit_user);
-typedef int32_t(INGOT_CALL* ingot_cache_put)(void* user, const char* key, size_t key_length, const void* bytes, size_t size);
+typedef int32_t(INGOT_CALL* ingot_cache_put)(void* user, const char* key, size_t key_length, const void* bytes,
+                                             size_t size);
 /* Calls task(context, i) once for each i < tasks, on any threads, and returns when all are done. Calling them one after
  * the other is right; no task waits for another. */
 typedef void(INGOT_CALL* ingot_parallel_for)(void* user, uint32_t tasks,
@@ -231,8 +300,8 @@ typedef struct ingot_context_options {
   ingot_log_sink log;            /* NULL: $INGOT_LOG writes to stderr, else nothing is written anywhere */
   void* log_user;
   ingot_destroy log_destroy;
-  ingot_log_level log_level;     /* 0: warning */
-  uint32_t trust_host_cache;     /* must be 1 for the cache callbacks to be used: what they return is executed */
+  ingot_log_level log_level; /* 0: warning */
+  uint32_t trust_host_cache; /* must be 1 for the cache callbacks to be used: what they return is executed */
   ingot_cache_get cache_get;
   ingot_cache_put cache_put;
   void* cache_user;
@@ -240,7 +309,7 @@ typedef struct ingot_context_options {
   ingot_parallel_for parallel_for; /* NULL: the library's own small pool */
   void* parallel_user;
   ingot_destroy parallel_destroy;
-  uint32_t parallel_width;         /* how many tasks at once make sense; 0: as num_threads */
+  uint32_t parallel_width; /* how many tasks at once make sense; 0: as num_threads */
   uint32_t reserved;
 } ingot_context_options;
 #define INGOT_CONTEXT_OPTIONS_INIT INGOT_INIT(ingot_context_options)
@@ -258,9 +327,10 @@ typedef struct ingot_run_options {
   size_t struct_size;
   const ingot_ext* next;
   const uint32_t* cancel; /* read between kernels and chunks; non-zero ends the run with INGOT_CANCELLED */
-  void* scratch;          /* lent memory, 64-byte aligned, at least ingot_executable_scratch_size bytes; NULL: the library's own */
+  void*
+      scratch; /* lent memory, 64-byte aligned, at least ingot_executable_scratch_size bytes; NULL: the library's own */
   uint64_t scratch_bytes;
-  uint32_t serial;        /* 1: on the calling thread alone */
+  uint32_t serial; /* 1: on the calling thread alone */
   uint32_t reserved;
 } ingot_run_options;
 #define INGOT_RUN_OPTIONS_INIT INGOT_INIT(ingot_run_options)
@@ -270,17 +340,17 @@ typedef struct ingot_run_options {
 /* Counters of a context since its creation. Fill struct_size before the call. */
 typedef struct ingot_stats {
   size_t struct_size;
-  uint64_t graphs;         /* ingot_compile calls that succeeded */
-  uint64_t kernels;        /* distinct kernels of those */
-  uint64_t compiles;       /* kernels compiled to machine code */
-  uint64_t compile_ns;     /* time spent in that, summed over threads */
+  uint64_t graphs;     /* ingot_compile calls that succeeded */
+  uint64_t kernels;    /* distinct kernels of those */
+  uint64_t compiles;   /* kernels compiled to machine code */
+  uint64_t compile_ns; /* time spent in that, summed over threads */
   uint64_t memory_hits;
-  uint64_t disk_hits;      /* host callbacks included */
+  uint64_t disk_hits; /* host callbacks included */
   uint64_t misses;
-  uint64_t interpreted;    /* kernels served by the interpreter for want of machine code */
+  uint64_t interpreted; /* kernels served by the interpreter for want of machine code */
   uint64_t runs;
   uint64_t launches;
-  uint64_t bytes_read;     /* by kernels, each view of a tensor counted once a launch */
+  uint64_t bytes_read; /* by kernels, each view of a tensor counted once a launch */
   uint64_t bytes_written;
   uint64_t memory_cache_bytes;
   uint64_t memory_cache_entries;
@@ -292,7 +362,7 @@ typedef struct ingot_stats {
 /* An input or output of an executable. The pointers live as long as the executable. */
 typedef struct ingot_io_info {
   size_t struct_size;
-  const char* name;       /* NUL-terminated; "" if it has none */
+  const char* name; /* NUL-terminated; "" if it has none */
   ingot_dtype dtype;
   uint32_t rank;
   const int64_t* extents; /* rank of them; -1 where the extent is symbolic */

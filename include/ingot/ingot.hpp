@@ -1,7 +1,7 @@
 // The C interface for C++17 and later: handles that release themselves, and failures as exceptions.
 //
-// Header only and inline: it adds nothing to the library's ABI. Everything is in namespace ingot_cpp; see ingot.h for what
-// each call does, who owns what, and which calls may run on which thread.
+// Header only and inline: it adds nothing to the library's ABI. Everything is in namespace ingot_cpp; see ingot.h for
+// what each call does, who owns what, and which calls may run on which thread.
 #ifndef INGOT_INGOT_HPP
 #define INGOT_INGOT_HPP
 
@@ -93,11 +93,11 @@ class Context : public ContextHandle {
 // The element type of a C++ type: dtype_of<float>::value and ::dlpack().
 template <class T>
 struct dtype_of;
-#define INGOT_CPP_DTYPE(type, number, code)                                                                    \
-  template <>                                                                                                  \
-  struct dtype_of<type> {                                                                                      \
-    static constexpr ingot_dtype value = number;                                                               \
-    static constexpr ingot_dlpack_type dlpack() { return {code, static_cast<uint8_t>(8 * sizeof(type)), 1}; }  \
+#define INGOT_CPP_DTYPE(type, number, code)                                                                   \
+  template <>                                                                                                 \
+  struct dtype_of<type> {                                                                                     \
+    static constexpr ingot_dtype value = number;                                                              \
+    static constexpr ingot_dlpack_type dlpack() { return {code, static_cast<uint8_t>(8 * sizeof(type)), 1}; } \
   };
 INGOT_CPP_DTYPE(bool, INGOT_BOOL, 6)
 INGOT_CPP_DTYPE(int8_t, INGOT_I8, 0)
@@ -121,7 +121,13 @@ class Tensor {
     using Item = std::remove_const_t<T>;
     if (!strides_.empty() && strides_.size() != shape_.size())
       throw Error(INGOT_INVALID_ARGUMENT, "as many strides as extents are needed, or none");
-    tensor_ = {const_cast<Item*>(data), {1, 0}, static_cast<int32_t>(shape_.size()), dtype_of<Item>::dlpack(), nullptr, nullptr, 0};
+    tensor_ = {const_cast<Item*>(data),
+               {1, 0},
+               static_cast<int32_t>(shape_.size()),
+               dtype_of<Item>::dlpack(),
+               nullptr,
+               nullptr,
+               0};
   }
   // The pointers are set at each call, so that copies and moves of a Tensor stay right.
   const ingot_tensor* get() const noexcept {
@@ -211,7 +217,9 @@ class Graph : public GraphHandle {
     check(ingot_graph_op(get(), code, operands.begin(), operands.size(), plain.data(), plain.size(), &v, 1));
     return v;
   }
-  void output(ingot_value v, std::string_view name = "") { check(ingot_graph_output(get(), name.data(), name.size(), v)); }
+  void output(ingot_value v, std::string_view name = "") {
+    check(ingot_graph_output(get(), name.data(), name.size(), v));
+  }
   void finish() { check(ingot_graph_finish(get())); }
   std::string print() const {
     ingot_buffer* b = nullptr;

@@ -104,8 +104,8 @@ class Emitter {
   std::string inside(const View& v) const {
     std::string text;
     for (const loop::Box& b : v.boxes)
-      text += cat(text.empty() ? "" : " && ", "i", unsigned{b.axis}, " >= a.size[", unsigned{b.lo}, "] && i", unsigned{b.axis}, " < a.size[",
-                  unsigned{b.hi}, "]");
+      text += cat(text.empty() ? "" : " && ", "i", unsigned{b.axis}, " >= a.size[", unsigned{b.lo}, "] && i",
+                  unsigned{b.axis}, " < a.size[", unsigned{b.hi}, "]");
     return text;
   }
 
@@ -195,7 +195,8 @@ class Emitter {
 
   // A thread an element: pointwise kernels, and matrix products, whose chain of k is serial by definition.
   void elements() {
-    line(dot_ ? "// One thread computes one element of the product: chains of 256 fused multiply-adds, added left to right."
+    line(dot_ ? "// One thread computes one element of the product: chains of 256 fused multiply-adds, added left to "
+                "right."
               : "// One thread computes one element.");
     begin("ingot_kernel");
     line("const i64 total = ", extent(0, k_.rows), ";");
@@ -217,7 +218,8 @@ class Emitter {
   // The folds of a matrix product's kernel, by one thread.
   void serial_fold(NodeId id) {
     const Node& n = k_.nodes[id];
-    if (n.op != Prim::fold_dot) fail(Code::unimplemented, "CUDA text for a kernel that mixes a matrix product with another reduction");
+    if (n.op != Prim::fold_dot)
+      fail(Code::unimplemented, "CUDA text for a kernel that mixes a matrix product with another reduction");
     const char* t = value_name(n.type);
     const bool real = ir::is_float(n.type);
     const std::string zero = real ? cat("-(", t, ")0") : cat("(", t, ")0");
@@ -288,15 +290,19 @@ class Emitter {
       case Prim::fold_prod: {
         const bool sum = n.op == Prim::fold_sum;
         const char* op = sum ? "Add" : "Mul";
-        if (real) value = cat("fold_ordered<", t, ">(n, ", sum ? "-0.0f" : "1.0f", ", ", sum ? "0.0f" : "1.0f", ", ", op, "<", t, ">(), f", id, ")");
-        else value = cat("(", t, ")fold_free<u64>(n, ", sum ? "0" : "1", ", ", op, "<u64>(), [&](i64 k) { return (u64)f", id, "(k); })");
+        if (real)
+          value = cat("fold_ordered<", t, ">(n, ", sum ? "-0.0f" : "1.0f", ", ", sum ? "0.0f" : "1.0f", ", ", op, "<",
+                      t, ">(), f", id, ")");
+        else
+          value = cat("(", t, ")fold_free<u64>(n, ", sum ? "0" : "1", ", ", op, "<u64>(), [&](i64 k) { return (u64)f",
+                      id, "(k); })");
         break;
       }
       default: {
         const bool most = n.op == Prim::fold_max;
         const Prim p = n.type == DType::boolean ? (most ? Prim::or_ : Prim::and_) : most ? Prim::max : Prim::min;
-        value = cat("fold_free<", t, ">(n, ", literal(n.type, identity(n.type, most)), ", [](", t, " x, ", t, " y) { return ",
-                    cuda::expression(p, n.type, n.type, "x", "y", ""), "; }, f", id, ")");
+        value = cat("fold_free<", t, ">(n, ", literal(n.type, identity(n.type, most)), ", [](", t, " x, ", t,
+                    " y) { return ", cuda::expression(p, n.type, n.type, "x", "y", ""), "; }, f", id, ")");
       }
     }
     line("const ", t, " ", name(id), " = ", value, ";");
@@ -306,8 +312,12 @@ class Emitter {
   // Minimum's identity is the largest value and the other way round.
   static uint64_t identity(DType t, bool most) {
     switch (t) {
-      case DType::f32: return std::bit_cast<uint32_t>(most ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity());
-      case DType::f64: return std::bit_cast<uint64_t>(most ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity());
+      case DType::f32:
+        return std::bit_cast<uint32_t>(most ? -std::numeric_limits<float>::infinity()
+                                            : std::numeric_limits<float>::infinity());
+      case DType::f64:
+        return std::bit_cast<uint64_t>(most ? -std::numeric_limits<double>::infinity()
+                                            : std::numeric_limits<double>::infinity());
       case DType::boolean: return most ? 0 : 1;
       default: {
         const size_t width = 8 * ir::item_size(t);
@@ -373,8 +383,10 @@ class Emitter {
     close();
     for (const loop::Store& s : k_.stores) {
       const char* t = cuda::storage_name(k_.views[s.view].storage);
-      line("if (whole) *reinterpret_cast<Pack<", t, ">*>(a.view[", s.view, "].base + first * sizeof(", t, ")) = p", s.view, ";");
-      line("else *reinterpret_cast<", t, "*>(a.view[", s.view, "].base + first * sizeof(", t, ")) = p", s.view, ".item[0];");
+      line("if (whole) *reinterpret_cast<Pack<", t, ">*>(a.view[", s.view, "].base + first * sizeof(", t, ")) = p",
+           s.view, ";");
+      line("else *reinterpret_cast<", t, "*>(a.view[", s.view, "].base + first * sizeof(", t, ")) = p", s.view,
+           ".item[0];");
     }
     close();
     close();

@@ -72,10 +72,11 @@ std::string to_integer(DType to, DType from, const std::string& a) {
   const uint64_t all = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
   const uint64_t lo = is_signed ? uint64_t{1} << (width - 1) : 0, hi = is_signed ? all >> 1 : all;
   const auto real_literal = [&](double v) {
-    return from == DType::f32 ? literal(from, std::bit_cast<uint32_t>(static_cast<float>(v))) : literal(from, std::bit_cast<uint64_t>(v));
+    return from == DType::f32 ? literal(from, std::bit_cast<uint32_t>(static_cast<float>(v)))
+                              : literal(from, std::bit_cast<uint64_t>(v));
   };
-  return cat("to_int<", value_name(to), ", ", value_name(from), ">(", a, ", ", literal(to, lo), ", ", literal(to, hi), ", ",
-             real_literal(below), ", ", real_literal(above), ")");
+  return cat("to_int<", value_name(to), ", ", value_name(from), ">(", a, ", ", literal(to, lo), ", ", literal(to, hi),
+             ", ", real_literal(below), ", ", real_literal(above), ")");
 }
 
 }  // namespace
@@ -107,7 +108,8 @@ std::string expression(Prim op, DType t, DType from, const std::string& a, const
     case Prim::round: return call(single ? "rintf" : "rint", a);
     case Prim::copysign:
       if (single) return cat("bits<float>((bits<u32>(", a, ") & 0x7fffffffu) | (bits<u32>(", b, ") & 0x80000000u))");
-      return cat("bits<double>((bits<u64>(", a, ") & 0x7fffffffffffffffull) | (bits<u64>(", b, ") & 0x8000000000000000ull))");
+      return cat("bits<double>((bits<u64>(", a, ") & 0x7fffffffffffffffull) | (bits<u64>(", b,
+                 ") & 0x8000000000000000ull))");
     case Prim::scale2: return call("scale2", a, b);
     case Prim::canon: return call("canon", a);
     case Prim::and_: return cat("(", name, ")(", a, " & ", b, ")");

@@ -81,7 +81,8 @@ std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& t
   const auto destroy = [&](Program p) { nvrtc.destroy(&p); };
   const std::unique_ptr<OpaqueProgram, decltype(destroy)> held(program, destroy);
   const std::string arch = "--gpu-architecture=" + target;
-  const char* options[] = {arch.c_str(), "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "--std=c++17"};
+  const char* options[] = {arch.c_str(),      "--fmad=false",     "--ftz=false",
+                           "--prec-div=true", "--prec-sqrt=true", "--std=c++17"};
   const Result compiled = nvrtc.compile(program, static_cast<int>(std::size(options)), options);
   if (compiled != 0) {
     size_t size = 0;
@@ -89,7 +90,8 @@ std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& t
     std::string log(size, '\0');
     must(nvrtc.log(program, log.data()), "log");
     const bool bad_target = log.find("invalid value for --gpu-architecture") != std::string::npos;
-    fail(bad_target ? Code::invalid_argument : Code::internal, "NVRTC for ", target, ": ", nvrtc.error(compiled), "\n", log.c_str());
+    fail(bad_target ? Code::invalid_argument : Code::internal, "NVRTC for ", target, ": ", nvrtc.error(compiled), "\n",
+         log.c_str());
   }
   size_t size = 0;
   must(nvrtc.cubin_size(program, &size), "cubin");

@@ -1,5 +1,5 @@
-// CUDA C++ to a cubin through NVRTC, reached by dlopen: `INGOT_NVRTC` if set, else the usual sonames, else the usual places of the
-// toolkit. Nothing is loaded before the first call.
+// CUDA C++ to a cubin through NVRTC, reached by dlopen: `INGOT_NVRTC` if set, else the usual sonames, else the usual
+// places of the toolkit. Nothing is loaded before the first call.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace ingot::jit {
 
-// `target` is "sm_90" and the like; `library` a path to libnvrtc.so or empty. Throws unavailable, listing every place tried,
-// where there is no NVRTC; invalid_argument for a target that it does not know; internal with the compiler's log where the
-// text does not compile.
+// `target` is "sm_90" and the like; `library` a path to libnvrtc.so or empty. Throws unavailable, listing every place
+// tried, where there is no NVRTC; invalid_argument for a target that it does not know; internal with the compiler's log
+// where the text does not compile.
 std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library);
 
 }  // namespace ingot::jit

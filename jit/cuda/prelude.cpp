@@ -113,8 +113,9 @@ __device__ __forceinline__ double scale2(double x, i32 n) {
 )";
 }
 
-// Folds of one row by one block of 256 threads. The ordered ones follow the group, block and tree order of docs/numerics.md:
-// two blocks of 1,024 k at a time, a thread for each t_j, eight threads that chain them and keep the tree.
+// Folds of one row by one block of 256 threads. The ordered ones follow the group, block and tree order of
+// docs/numerics.md: two blocks of 1,024 k at a time, a thread for each t_j, eight threads that chain them and keep the
+// tree.
 const char* fold_prelude() {
   return R"(
 template <class T>

@@ -50,7 +50,8 @@ class ByteReader {
     return v;
   }
   std::span<const uint8_t> take(size_t n) {
-    if (n > bytes_.size() - at_) fail(Code::invalid_argument, "byte stream ends at ", bytes_.size(), ", ", n, " more needed at ", at_);
+    if (n > bytes_.size() - at_)
+      fail(Code::invalid_argument, "byte stream ends at ", bytes_.size(), ", ", n, " more needed at ", at_);
     const auto part = bytes_.subspan(at_, n);
     at_ += n;
     return part;

@@ -10,8 +10,8 @@ Log::Sink stderr_sink() {
   logger->set_pattern("%n: %l: %v");
   logger->set_level(spdlog::level::debug);
   return [logger](LogLevel level, std::string_view text) {
-    static constexpr spdlog::level::level_enum levels[] = {spdlog::level::off, spdlog::level::debug, spdlog::level::info,
-                                                           spdlog::level::warn, spdlog::level::err};
+    static constexpr spdlog::level::level_enum levels[] = {
+        spdlog::level::off, spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err};
     logger->log(levels[static_cast<int32_t>(level)], "{}", text);
   };
 }

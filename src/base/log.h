@@ -13,7 +13,8 @@ namespace ingot {
 
 enum class LogLevel : int32_t { debug = 1, info = 2, warning = 3, error = 4 };
 
-// One log per context. Thread-safe: the sink is fixed at construction and may be called on any thread with no lock held.
+// One log per context. Thread-safe: the sink is fixed at construction and may be called on any thread with no lock
+// held.
 class Log {
  public:
   using Sink = std::function<void(LogLevel, std::string_view)>;

@@ -8,8 +8,8 @@
 
 namespace ingot::engine {
 
-// `command`: "list", "verify", "clear" or "info"; see ingot_context_cache in the public header. Safe beside any other user of the
-// directory. Throws invalid_argument for another word.
+// `command`: "list", "verify", "clear" or "info"; see ingot_context_cache in the public header. Safe beside any other
+// user of the directory. Throws invalid_argument for another word.
 std::string cache_report(Context& context, std::string_view command);
 
 }  // namespace ingot::engine

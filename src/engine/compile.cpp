@@ -61,8 +61,13 @@ std::vector<ir::Constant> evaluate(const ir::Graph& graph) {
     for (const int64_t e : shapes.back()) bytes *= static_cast<size_t>(e);
     auto data = std::make_shared<std::vector<uint8_t>>(bytes);
     results.push_back({data, data->data(), bytes});
-    tensors.push_back({data->data(), {runtime::device_cpu, 0}, static_cast<int32_t>(shapes.back().size()), runtime::to_dlpack(t),
-                       nullptr, nullptr, 0});
+    tensors.push_back({data->data(),
+                       {runtime::device_cpu, 0},
+                       static_cast<int32_t>(shapes.back().size()),
+                       runtime::to_dlpack(t),
+                       nullptr,
+                       nullptr,
+                       0});
   }
   std::vector<const runtime::Tensor*> outs;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -74,8 +79,8 @@ std::vector<ir::Constant> evaluate(const ir::Graph& graph) {
   return results;
 }
 
-std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context, std::shared_ptr<const ir::Graph> graph,
-                                                const CompileOptions& options) {
+std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context,
+                                                std::shared_ptr<const ir::Graph> graph, const CompileOptions& options) {
   if (!graph->sealed()) fail(Code::failed_precondition, "the graph is not finished");
   const std::shared_ptr<Executable> out(new Executable());
   out->context_ = std::move(context);
@@ -94,7 +99,8 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
   std::unordered_map<std::string, uint32_t> known;
   for (fuse::Step& step : out->plan_.steps) {
     std::vector<uint8_t> bytes = loop::encode(step.kernel);
-    const auto [at, fresh] = known.try_emplace(std::string(bytes.begin(), bytes.end()), static_cast<uint32_t>(out->programs_.size()));
+    const auto [at, fresh] =
+        known.try_emplace(std::string(bytes.begin(), bytes.end()), static_cast<uint32_t>(out->programs_.size()));
     if (fresh) {
       auto program = std::make_shared<jit::Program>(jit::Program{step.kernel, loop::schedule(step.kernel)});
       out->programs_.push_back({std::move(program), std::move(bytes), nullptr});
@@ -103,7 +109,8 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
     frame.steps.push_back({out->programs_[at->second].program, step.sizes, step.views});
   }
   out->executor_ = std::make_unique<runtime::Executor>(std::move(frame));
-  for (const std::string& stage : out->context_->dumps()) log.write(LogLevel::info, out->graph_->name(), " ", stage, ":\n", describe(*out, stage));
+  for (const std::string& stage : out->context_->dumps())
+    log.write(LogLevel::info, out->graph_->name(), " ", stage, ":\n", describe(*out, stage));
   out->context_->counters().graphs.fetch_add(1, std::memory_order_relaxed);
   out->context_->counters().kernels.fetch_add(out->programs_.size(), std::memory_order_relaxed);
   return out;

@@ -81,13 +81,15 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   context->dumps_ = split(environment(options, "INGOT_DUMP"));
   context->nvrtc_ = environment(options, "INGOT_NVRTC");
   if (options.parallel) context->parallel_ = options.parallel;
-  else if (!options.no_threads) context->parallel_ = std::make_shared<runtime::Pool>(thread_count(options, context->log_));
+  else if (!options.no_threads)
+    context->parallel_ = std::make_shared<runtime::Pool>(thread_count(options, context->log_));
   std::vector<std::shared_ptr<cache::Store>> stores;
   if (options.disk_cache) context->disk_ = open_directory(options, context->log_);
   if (context->disk_) stores.push_back(context->disk_);
   if (options.host_cache) stores.push_back(std::make_shared<cache::HostStore>(*options.host_cache, context->log_));
   std::string modules = options.module_dir.empty() ? environment(options, "INGOT_MODULE_DIR") : options.module_dir;
-  context->kernels_ = std::make_unique<Kernels>(*context, std::make_unique<cache::Stack>(std::move(stores)), std::move(modules));
+  context->kernels_ =
+      std::make_unique<Kernels>(*context, std::make_unique<cache::Stack>(std::move(stores)), std::move(modules));
   return context;
 }
 

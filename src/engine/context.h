@@ -23,17 +23,17 @@ enum class Backend : int32_t { automatic = 1, cpu = 2, interpreter = 3 };
 
 // Each counter only grows; a snapshot is not atomic as a whole.
 struct Counters {
-  std::atomic<uint64_t> graphs{0};          // compile() calls that succeeded
-  std::atomic<uint64_t> kernels{0};         // distinct kernels of those graphs
-  std::atomic<uint64_t> compiles{0};        // kernels compiled to machine code
-  std::atomic<uint64_t> compile_ns{0};      // time spent in them, summed over threads
+  std::atomic<uint64_t> graphs{0};      // compile() calls that succeeded
+  std::atomic<uint64_t> kernels{0};     // distinct kernels of those graphs
+  std::atomic<uint64_t> compiles{0};    // kernels compiled to machine code
+  std::atomic<uint64_t> compile_ns{0};  // time spent in them, summed over threads
   std::atomic<uint64_t> memory_hits{0};
-  std::atomic<uint64_t> disk_hits{0};       // and host callbacks
-  std::atomic<uint64_t> misses{0};          // neither
-  std::atomic<uint64_t> interpreted{0};     // kernels that fell back to the interpreter
+  std::atomic<uint64_t> disk_hits{0};    // and host callbacks
+  std::atomic<uint64_t> misses{0};       // neither
+  std::atomic<uint64_t> interpreted{0};  // kernels that fell back to the interpreter
   std::atomic<uint64_t> runs{0};
   std::atomic<uint64_t> launches{0};
-  std::atomic<uint64_t> bytes_read{0};      // by kernels, as if each view were read once
+  std::atomic<uint64_t> bytes_read{0};  // by kernels, as if each view were read once
   std::atomic<uint64_t> bytes_written{0};
 };
 
@@ -43,11 +43,11 @@ struct ContextOptions {
   uint64_t disk_limit_bytes = uint64_t{1} << 30;
   cache::MemoryLimits memory;
   std::optional<cache::HostCallbacks> host_cache;  // trusted: what it returns is executed
-  std::string module_dir;  // empty: INGOT_MODULE_DIR, else beside the library
-  uint32_t threads = 0;    // 0: INGOT_NUM_THREADS, else what affinity and quota allow
-  bool no_threads = false;                      // the library creates none
-  std::shared_ptr<runtime::Parallel> parallel;  // the host's; null: the library's pool
-  Log log;                                      // without a sink: INGOT_LOG, else none
+  std::string module_dir;                          // empty: INGOT_MODULE_DIR, else beside the library
+  uint32_t threads = 0;                            // 0: INGOT_NUM_THREADS, else what affinity and quota allow
+  bool no_threads = false;                         // the library creates none
+  std::shared_ptr<runtime::Parallel> parallel;     // the host's; null: the library's pool
+  Log log;                                         // without a sink: INGOT_LOG, else none
   bool ignore_environment = false;
 };
 

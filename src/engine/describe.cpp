@@ -14,9 +14,7 @@ namespace ingot::engine {
 
 namespace {
 
-std::string op_name(const ir::Graph& g, uint32_t index) {
-  return std::string(ir::op_info(g.op(index).code)->name);
-}
+std::string op_name(const ir::Graph& g, uint32_t index) { return std::string(ir::op_info(g.op(index).code)->name); }
 
 // "exp sub div (softmax...)": the ops of a step in graph order.
 std::string op_list(const Executable& e, size_t step) {
@@ -38,10 +36,12 @@ std::string fusion(const Executable& e) {
   std::string out;
   for (size_t s = 0; s < e.plan().steps.size(); ++s) {
     const loop::Kernel& k = e.plan().steps[s].kernel;
-    out += cat("step ", s, ": kernel ", e.kernel(s).program, ", ", k.nodes.size(), " nodes, ", k.views.size(), " views: ", op_list(e, s), "\n");
+    out += cat("step ", s, ": kernel ", e.kernel(s).program, ", ", k.nodes.size(), " nodes, ", k.views.size(),
+               " views: ", op_list(e, s), "\n");
   }
   for (const fuse::Edge& edge : e.plan().edges)
-    out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", e.optimised().describe(edge.value), " is stored: ", edge.reason, "\n");
+    out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", e.optimised().describe(edge.value),
+               " is stored: ", edge.reason, "\n");
   return out;
 }
 
@@ -67,7 +67,8 @@ std::string json(const Executable& e) {
     json one = {{"kernel", e.kernel(s).program}, {"nodes", step.kernel.nodes.size()}};
     one["ops"] = json::array();
     for (const uint32_t op : step.ops)
-      one["ops"].push_back({{"name", op_name(e.optimised(), op)}, {"result", e.optimised().describe(e.optimised().op(op).results[0])}});
+      one["ops"].push_back(
+          {{"name", op_name(e.optimised(), op)}, {"result", e.optimised().describe(e.optimised().op(op).results[0])}});
     one["sizes"] = shape_text(step.sizes);
     one["text"] = e.kernel(s).text;
     one["schedule"] = e.kernel(s).schedule;
@@ -89,10 +90,14 @@ std::string json(const Executable& e) {
   }
   out["edges"] = json::array();
   for (const fuse::Edge& edge : e.plan().edges)
-    out["edges"].push_back({{"from", edge.producer}, {"to", edge.consumer}, {"value", e.optimised().describe(edge.value)}, {"reason", edge.reason}});
+    out["edges"].push_back({{"from", edge.producer},
+                            {"to", edge.consumer},
+                            {"value", e.optimised().describe(edge.value)},
+                            {"reason", edge.reason}});
   out["buffers"] = json::array();
   for (const fuse::Buffer& b : e.plan().buffers)
-    out["buffers"].push_back({{"value", e.optimised().describe(b.value)}, {"dtype", ir::name(b.dtype)}, {"shape", shape_text(b.shape)}});
+    out["buffers"].push_back(
+        {{"value", e.optimised().describe(b.value)}, {"dtype", ir::name(b.dtype)}, {"shape", shape_text(b.shape)}});
   return out.dump(1);
 }
 
@@ -100,7 +105,8 @@ std::string kernel_part(const Executable& e, std::string_view what, size_t progr
   const size_t step = first_step(e, program);
   if (what == "cuda") return cat("// kernel ", program, "\n", jit::emit_cuda(e.plan().steps[step].kernel));
   if (what == "cubin") {
-    const std::vector<uint8_t> bytes = jit::compile_cubin(jit::emit_cuda(e.plan().steps[step].kernel), e.options().target, e.context()->nvrtc());
+    const std::vector<uint8_t> bytes =
+        jit::compile_cubin(jit::emit_cuda(e.plan().steps[step].kernel), e.options().target, e.context()->nvrtc());
     return {bytes.begin(), bytes.end()};
   }
   if (what == "kernel") return cat("// kernel ", program, "\n", e.kernel(step).text, e.kernel(step).schedule);
@@ -122,7 +128,8 @@ std::string describe(const Executable& e, std::string_view what) {
   const std::string_view stage = what.substr(0, slash);
   static constexpr std::string_view stages[] = {"kernel", "llvm", "asm", "artifact", "cuda", "cubin"};
   if (std::find(std::begin(stages), std::end(stages), stage) == std::end(stages))
-    fail(Code::invalid_argument, "\"", what, "\" is none of source, graph, fusion, kernel, llvm, asm, cuda, artifact, cubin, json");
+    fail(Code::invalid_argument, "\"", what,
+         "\" is none of source, graph, fusion, kernel, llvm, asm, cuda, artifact, cubin, json");
   const size_t n = e.distinct_kernels();
   if (slash != std::string_view::npos) {
     const std::string_view number = what.substr(slash + 1);

@@ -22,8 +22,8 @@ struct CompileOptions {
 };
 
 struct RunOptions {
-  bool serial = false;                               // the caller's thread alone
-  runtime::Parallel* parallel = nullptr;             // overrides the context's
+  bool serial = false;                    // the caller's thread alone
+  runtime::Parallel* parallel = nullptr;  // overrides the context's
   const std::atomic<uint32_t>* cancel = nullptr;
   void* scratch = nullptr;
   uint64_t scratch_bytes = 0;
@@ -31,7 +31,7 @@ struct RunOptions {
 
 // What the plan says of one kernel, for dumps and `explain`.
 struct KernelInfo {
-  std::string text;      // kernel IR
+  std::string text;  // kernel IR
   std::string schedule;
   std::vector<uint32_t> ops;  // of the optimised graph
   uint32_t program;           // equal kernels share one
@@ -45,10 +45,11 @@ class Executable {
 
   // Gets the code of every kernel, compiling in parallel what is in no cache.
   void prepare();
-  void run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs, const RunOptions& options);
+  void run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
+           const RunOptions& options);
 
-  const ir::Graph& graph() const { return *graph_; }            // as given
-  const ir::Graph& optimised() const { return optimised_; }     // what the plan was made of
+  const ir::Graph& graph() const { return *graph_; }         // as given
+  const ir::Graph& optimised() const { return optimised_; }  // what the plan was made of
   const fuse::Plan& plan() const { return plan_; }
   const runtime::Executor& executor() const { return *executor_; }
   const std::shared_ptr<Context>& context() const { return context_; }

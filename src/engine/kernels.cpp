@@ -9,7 +9,10 @@
 namespace ingot::engine {
 
 Kernels::Kernels(Context& context, std::unique_ptr<cache::Stack> stack, std::string module_dir)
-    : context_(context), stack_(std::move(stack)), memory_(context.options().memory), module_dir_(std::move(module_dir)) {}
+    : context_(context),
+      stack_(std::move(stack)),
+      memory_(context.options().memory),
+      module_dir_(std::move(module_dir)) {}
 
 Kernels::~Kernels() = default;
 
@@ -79,30 +82,36 @@ std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& requ
   Counters& counters = context_.counters();
   const cache::Key k = key(request.bytes, target);
   cache::Outcome outcome = cache::Outcome::made;
-  auto body = memory_.get_or_make(k, [&]() -> cache::MemoryCache<jit::Body>::Made {
-    cache::Miss why;
-    if (const auto blob = stack_->get(k, &why)) {
-      try {
-        auto loaded = jit::load(*blob);
-        counters.disk_hits.fetch_add(1, std::memory_order_relaxed);
-        return {std::move(loaded), blob->size()};
-      } catch (const Error& e) {
-        // The store's checksum held, so another build wrote it under this key; what is compiled now replaces it.
-        if (e.code() != Code::invalid_argument) throw;
-        context_.log().write(LogLevel::warning, "a cached kernel is not usable and is compiled anew: ", e.message());
-      }
-    }
-    counters.misses.fetch_add(1, std::memory_order_relaxed);
-    context_.log().write(LogLevel::debug, "kernel ", k.hash.hex(), " missed (", cache::miss_reason_name(why.reason), ") ", why.detail);
-    const auto began = std::chrono::steady_clock::now();
-    const std::vector<uint8_t> artifact = module()->compile(request.bytes, target);
-    counters.compile_ns.fetch_add(static_cast<uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count()),
-                                  std::memory_order_relaxed);
-    counters.compiles.fetch_add(1, std::memory_order_relaxed);
-    auto loaded = jit::load(artifact);
-    stack_->put(k, artifact);
-    return {std::move(loaded), artifact.size()};
-  }, &outcome);
+  auto body = memory_.get_or_make(
+      k,
+      [&]() -> cache::MemoryCache<jit::Body>::Made {
+        cache::Miss why;
+        if (const auto blob = stack_->get(k, &why)) {
+          try {
+            auto loaded = jit::load(*blob);
+            counters.disk_hits.fetch_add(1, std::memory_order_relaxed);
+            return {std::move(loaded), blob->size()};
+          } catch (const Error& e) {
+            // The store's checksum held, so another build wrote it under this key; what is compiled now replaces it.
+            if (e.code() != Code::invalid_argument) throw;
+            context_.log().write(LogLevel::warning,
+                                 "a cached kernel is not usable and is compiled anew: ", e.message());
+          }
+        }
+        counters.misses.fetch_add(1, std::memory_order_relaxed);
+        context_.log().write(LogLevel::debug, "kernel ", k.hash.hex(), " missed (", cache::miss_reason_name(why.reason),
+                             ") ", why.detail);
+        const auto began = std::chrono::steady_clock::now();
+        const std::vector<uint8_t> artifact = module()->compile(request.bytes, target);
+        counters.compile_ns.fetch_add(
+            static_cast<uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count()),
+            std::memory_order_relaxed);
+        counters.compiles.fetch_add(1, std::memory_order_relaxed);
+        auto loaded = jit::load(artifact);
+        stack_->put(k, artifact);
+        return {std::move(loaded), artifact.size()};
+      },
+      &outcome);
   if (outcome != cache::Outcome::made) counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
   return body;
 }

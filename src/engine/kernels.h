@@ -30,7 +30,8 @@ class Kernels {
   // context, where no machine code can be had; `cpu` throws instead.
   std::shared_ptr<const jit::Body> get(const KernelRequest& request);
 
-  // The text that the compiler module makes of a kernel: 1 LLVM IR, 2 assembly; 0 the artifact's bytes. Compiles; caches nothing.
+  // The text that the compiler module makes of a kernel: 1 LLVM IR, 2 assembly; 0 the artifact's bytes. Compiles;
+  // caches nothing.
   std::vector<uint8_t> emit(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind);
 
   // The key under which a kernel's artifact is cached: every byte that decides what its code is.

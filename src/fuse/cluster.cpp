@@ -74,8 +74,10 @@ class Planner {
   std::vector<Use> live_uses(ValueId v) {
     std::vector<Use> out = uses_[v];
     for (Use& u : out) u.cluster = find(u.cluster);
-    std::sort(out.begin(), out.end(), [](const Use& a, const Use& b) { return std::pair(a.cluster, a.map) < std::pair(b.cluster, b.map); });
-    out.erase(std::unique(out.begin(), out.end(), [](const Use& a, const Use& b) { return a.cluster == b.cluster && a.map == b.map; }),
+    std::sort(out.begin(), out.end(),
+              [](const Use& a, const Use& b) { return std::pair(a.cluster, a.map) < std::pair(b.cluster, b.map); });
+    out.erase(std::unique(out.begin(), out.end(),
+                          [](const Use& a, const Use& b) { return a.cluster == b.cluster && a.map == b.map; }),
               out.end());
     return out;
   }
@@ -150,13 +152,14 @@ class Planner {
   // --- what a kernel holds
 
   static Cluster::Load sum(const Cluster::Load& a, const Cluster::Load& b) {
-    return {a.weight + b.weight, a.reads + b.reads, a.extra + b.extra, a.stores + b.stores, a.slots + b.slots, a.folds + b.folds};
+    return {a.weight + b.weight, a.reads + b.reads, a.extra + b.extra,
+            a.stores + b.stores, a.slots + b.slots, a.folds + b.folds};
   }
 
   bool within_limits(const Cluster& c, const Cluster::Load& more) const {
     const Cluster::Load all = sum(c.load, more);
-    return all.weight <= options_.kernel_weight && all.reads + all.extra + all.stores <= max_views && all.slots <= max_slots &&
-           all.folds <= max_folds;
+    return all.weight <= options_.kernel_weight && all.reads + all.extra + all.stores <= max_views &&
+           all.slots <= max_slots && all.folds <= max_folds;
   }
 
   // Whether reading the value takes a view: literals and extents do not.
@@ -234,9 +237,7 @@ class Planner {
 
   // --- placing one op
 
-  uint32_t weight(const ir::Op& op) const {
-    return loop::expansion_weight(op.code, g_.value(op.results[0]).dtype);
-  }
+  uint32_t weight(const ir::Op& op) const { return loop::expansion_weight(op.code, g_.value(op.results[0]).dtype); }
 
   void place(uint32_t index) {
     const ir::Op& op = g_.op(index);
@@ -289,7 +290,8 @@ class Planner {
         if (join_all(index, uses, users)) return true;
       return join_and_store(index, uses, users);
     }
-    if (!fits(op, uses, users[0], stored)) return note(v, "the kernel that reads it is full or recomputes it too often");
+    if (!fits(op, uses, users[0], stored))
+      return note(v, "the kernel that reads it is full or recomputes it too often");
     if (stored) return join_and_store(index, uses, users);
     if (inlines(op)) return join_all(index, uses, users);
     return join_fold(index, uses, users[0]);
@@ -338,8 +340,8 @@ class Planner {
     const Cluster& c = clusters_[u.cluster];
     if (!c.has_dot) return nullptr;
     // Inside the k loop of a dot an operand is computed once for every row or column of the result.
-    const bool free = op.code == OpCode::op_transpose || op.code == OpCode::op_broadcast || op.code == OpCode::op_reverse ||
-                      op.code == OpCode::op_slice || op.code == OpCode::op_reshape;
+    const bool free = op.code == OpCode::op_transpose || op.code == OpCode::op_broadcast ||
+                      op.code == OpCode::op_reverse || op.code == OpCode::op_slice || op.code == OpCode::op_reshape;
     for (const Affine& d : maps_[u.map].dims)
       for (const Term& t : d.terms)
         if ((c.cols >> t.axis & 1) && !free) return "it would be computed again for every row of the matrix product";
@@ -359,7 +361,8 @@ class Planner {
       // large graph must not make this quadratic.
       auto& uses = uses_[op.operands[i]];
       const auto recent = uses.end() - static_cast<ptrdiff_t>(std::min<size_t>(uses.size(), 16));
-      const bool known = std::any_of(recent, uses.end(), [&](const Use& u) { return find(u.cluster) == c && u.map == operands[i]; });
+      const bool known =
+          std::any_of(recent, uses.end(), [&](const Use& u) { return find(u.cluster) == c && u.map == operands[i]; });
       if (known) continue;
       uses.push_back({c, operands[i]});
       k.load.reads += is_load(op.operands[i]);

@@ -1,5 +1,5 @@
-// Which ops share a kernel. Clusters grow from the outputs towards the inputs: an op joins the kernel that consumes it if its
-// index maps allow it, else its value is stored and begins a kernel of its own.
+// Which ops share a kernel. Clusters grow from the outputs towards the inputs: an op joins the kernel that consumes it
+// if its index maps allow it, else its value is stored and begins a kernel of its own.
 #pragma once
 
 #include <string>
@@ -62,7 +62,8 @@ Clustering cluster(const ir::Graph& graph, Maps& maps, const PlanOptions& option
 std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
                                                std::span<const uint32_t> cols);
 
-// The place of each of the `alive` clusters in launch order; no_cluster for the others. Removes repeated entries of `after`.
+// The place of each of the `alive` clusters in launch order; no_cluster for the others. Removes repeated entries of
+// `after`.
 std::vector<uint32_t> launch_order(std::vector<Cluster>& clusters, std::span<const uint32_t> alive);
 
 // The axes in a mask, ascending.

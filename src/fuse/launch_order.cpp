@@ -8,8 +8,8 @@
 
 namespace ingot::fuse {
 
-// Kahn's algorithm; among the kernels that are ready, the one whose first stored value is oldest, so that the order follows
-// the graph's and depends on nothing else.
+// Kahn's algorithm; among the kernels that are ready, the one whose first stored value is oldest, so that the order
+// follows the graph's and depends on nothing else.
 std::vector<uint32_t> launch_order(std::vector<Cluster>& clusters, std::span<const uint32_t> alive) {
   std::vector<uint32_t> waits(clusters.size(), 0);
   for (const uint32_t c : alive) {

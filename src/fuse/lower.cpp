@@ -22,7 +22,12 @@ using loop::Val;
 class Lowering {
  public:
   Lowering(const ir::Graph& graph, Maps& maps, const Clustering& clustering, uint32_t cluster, const Places& places)
-      : g_(graph), maps_(maps), all_(clustering), number_(cluster), c_(clustering.clusters[cluster]), places_(places),
+      : g_(graph),
+        maps_(maps),
+        all_(clustering),
+        number_(cluster),
+        c_(clustering.clusters[cluster]),
+        places_(places),
         builder_(static_cast<uint8_t>(std::popcount(c_.rows())), static_cast<uint8_t>(std::popcount(c_.cols))) {
     // Kernel axes: rows first, then cols, each in the cluster's order.
     order_ = axes_in(c_.rows());
@@ -42,9 +47,11 @@ class Lowering {
     for (const Cluster::Root& r : roots) {
       const NodeId node = lower(r.value, r.map);
       const auto& outputs = places_.outputs_of[r.value];
-      for (size_t o = size_t{r.part} * outputs_per_root; o < std::min<size_t>(outputs.size(), (size_t{r.part} + 1) * outputs_per_root); ++o)
+      for (size_t o = size_t{r.part} * outputs_per_root;
+           o < std::min<size_t>(outputs.size(), (size_t{r.part} + 1) * outputs_per_root); ++o)
         store(r, node, {RefKind::output, outputs[o]});
-      if (r.part == 0 && places_.buffer_of[r.value] != no_buffer) store(r, node, {RefKind::buffer, places_.buffer_of[r.value]});
+      if (r.part == 0 && places_.buffer_of[r.value] != no_buffer)
+        store(r, node, {RefKind::buffer, places_.buffer_of[r.value]});
     }
     step_.kernel = builder_.finish();
     std::sort(step_.ops.begin(), step_.ops.end());
@@ -59,7 +66,9 @@ class Lowering {
     friend bool operator==(const Key&, const Key&) = default;
   };
   struct KeyHash {
-    size_t operator()(const Key& k) const noexcept { return (uint64_t{k.value} << 32 | k.map) * 0x9e3779b97f4a7c15u >> 7; }
+    size_t operator()(const Key& k) const noexcept {
+      return (uint64_t{k.value} << 32 | k.map) * 0x9e3779b97f4a7c15u >> 7;
+    }
   };
 
   uint16_t size_slot(DimId d) {
@@ -128,7 +137,8 @@ class Lowering {
     loop::View view{.kind = loop::ViewKind::load, .storage = storage(g_.value(v).dtype)};
     view.axes = axes_of(binding.dims);
     view.boxes = boxes_on(maps_[map].boxes, view.axes);
-    const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t == std::pair{binding.ref, v}; });
+    const auto tensor =
+        std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t == std::pair{binding.ref, v}; });
     if (tensor == tensors_.end()) {
       view.tensor = builder_.add_tensor();
       tensors_.push_back({binding.ref, v});
@@ -179,7 +189,8 @@ class Lowering {
   NodeId inside(MapId outer, MapId inner) {
     std::vector<AxisBox> fresh;
     for (const AxisBox& b : maps_[inner].boxes)
-      if (std::find(maps_[outer].boxes.begin(), maps_[outer].boxes.end(), b) == maps_[outer].boxes.end()) fresh.push_back(b);
+      if (std::find(maps_[outer].boxes.begin(), maps_[outer].boxes.end(), b) == maps_[outer].boxes.end())
+        fresh.push_back(b);
     loop::View view{.kind = loop::ViewKind::inside, .storage = ir::DType::boolean};
     view.boxes = boxes_on(fresh, ~loop::AxisSet{0});
     for (const loop::Box& b : view.boxes) view.axes |= loop::AxisSet{1} << b.axis;

@@ -77,8 +77,8 @@ MapId Maps::align(MapId map, std::span<const DimId> operand, std::span<const Dim
     } else if (dims_.is_constant(operand[d], 1)) {
       out.dims.push_back({zero(), {}});
     } else {
-      // The extent may turn out to be 1 at run time: min(extent - 1, 1) is 0 then and 1 otherwise. (An extent of 0 makes
-      // it -1, and then no element exists.)
+      // The extent may turn out to be 1 at run time: min(extent - 1, 1) is 0 then and 1 otherwise. (An extent of 0
+      // makes it -1, and then no element exists.)
       const DimId moves = dims_.expr(ir::DimKind::min, std::vector{dims_.sub(operand[d], one()), one()});
       out.dims.push_back(scale(index, moves));
     }
@@ -135,7 +135,8 @@ std::optional<MapId> Maps::window(MapId map, std::span<const DimId> low, std::sp
     out.dims[d] = add(index, dims_.mul(low[d], dims_.constant(-1)));
   }
   if (out.boxes.size() > max_map_boxes) return std::nullopt;
-  std::stable_sort(out.boxes.begin(), out.boxes.end(), [](const AxisBox& a, const AxisBox& b) { return a.axis < b.axis; });
+  std::stable_sort(out.boxes.begin(), out.boxes.end(),
+                   [](const AxisBox& a, const AxisBox& b) { return a.axis < b.axis; });
   out.boxes.erase(std::unique(out.boxes.begin(), out.boxes.end()), out.boxes.end());
   return intern(std::move(out));
 }

@@ -53,8 +53,9 @@ class Maps {
   // operand index = start + step * index, per dim.
   MapId slice(MapId map, std::span<const DimId> starts, std::span<const int64_t> steps);
   MapId reverse(MapId map, std::span<const int64_t> axes, std::span<const DimId> operand);
-  // The part of a pad or concat that lies at [low, low + extent) along each dim: operand index = index - low, inside that box.
-  // Dims with low 0 and full extent get no box. Only single-axis dims with a constant non-zero step can carry a box.
+  // The part of a pad or concat that lies at [low, low + extent) along each dim: operand index = index - low, inside
+  // that box. Dims with low 0 and full extent get no box. Only single-axis dims with a constant non-zero step can carry
+  // a box.
   std::optional<MapId> window(MapId map, std::span<const DimId> low, std::span<const DimId> operand,
                               std::span<const DimId> result);
   // Only where each operand dim is a product of whole result dims (splits and unit dims).

@@ -1,5 +1,5 @@
-// What the planner hands to the engine: kernels in launch order, each with the bindings from its size slots and views to
-// dims and tensors. Everything symbolic: one plan serves every size.
+// What the planner hands to the engine: kernels in launch order, each with the bindings from its size slots and views
+// to dims and tensors. Everything symbolic: one plan serves every size.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// How the views and size slots of a kernel bind to the tensors and dims of a run. Shared by the planner, which makes bindings,
-// and the executor, which evaluates them; no part of the kernel or its key.
+// How the views and size slots of a kernel bind to the tensors and dims of a run. Shared by the planner, which makes
+// bindings, and the executor, which evaluates them; no part of the kernel or its key.
 #pragma once
 
 #include <cstdint>

@@ -41,15 +41,15 @@ Val literal(Builder& b, DType type, int64_t v);
 template <class N>
 concept Number = std::is_arithmetic_v<N>;
 
-#define INGOT_BINARY(fn, prim)                                                       \
-  inline Val fn(Val a, Val b) { return a.bin(Prim::prim, b); }                       \
-  template <Number N>                                                                \
-  Val fn(Val a, N b) {                                                               \
-    return a.bin(Prim::prim, a.lit(b));                                              \
-  }                                                                                  \
-  template <Number N>                                                                \
-  Val fn(N a, Val b) {                                                               \
-    return b.lit(a).bin(Prim::prim, b);                                              \
+#define INGOT_BINARY(fn, prim)                                 \
+  inline Val fn(Val a, Val b) { return a.bin(Prim::prim, b); } \
+  template <Number N>                                          \
+  Val fn(Val a, N b) {                                         \
+    return a.bin(Prim::prim, a.lit(b));                        \
+  }                                                            \
+  template <Number N>                                          \
+  Val fn(N a, Val b) {                                         \
+    return b.lit(a).bin(Prim::prim, b);                        \
   }
 INGOT_BINARY(operator+, add)
 INGOT_BINARY(operator-, sub)
@@ -71,9 +71,13 @@ INGOT_BINARY(copysign, copysign)
 #undef INGOT_BINARY
 
 template <class A, class B>
-auto gt(A a, B b) { return lt(b, a); }
+auto gt(A a, B b) {
+  return lt(b, a);
+}
 template <class A, class B>
-auto ge(A a, B b) { return le(b, a); }
+auto ge(A a, B b) {
+  return le(b, a);
+}
 
 inline Val operator-(Val a) { return a.un(Prim::neg); }
 inline Val operator~(Val a) { return a.un(Prim::not_); }

@@ -22,7 +22,9 @@ struct Widened {
   DType own;
 
   bool narrow() const { return own == DType::f16 || own == DType::bf16; }
-  ValueId in(ValueId v) const { return narrow() ? r.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(DType::f32)}}) : v; }
+  ValueId in(ValueId v) const {
+    return narrow() ? r.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(DType::f32)}}) : v;
+  }
   ValueId out(ValueId v) const { return narrow() ? r.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(own)}}) : v; }
   DType inside() const { return narrow() ? DType::f32 : own; }
 };
@@ -56,7 +58,8 @@ ValueId norm(Rebuild& r, const ir::Op& op) {
   return w.out(y);
 }
 
-// A reduction over no axes is its operand, computed: a float's NaN becomes canonical. -0 is neutral for every one of them.
+// A reduction over no axes is its operand, computed: a float's NaN becomes canonical. -0 is neutral for every one of
+// them.
 ValueId reduce_nothing(Rebuild& r, const ir::Op& op) {
   const ValueId x = r(op.operands[0]);
   const DType type = r.from().value(op.operands[0]).dtype;

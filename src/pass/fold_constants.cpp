@@ -52,7 +52,8 @@ ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Eva
   // Which ops fold: all operands constant or folded, and a result that is small enough to keep.
   std::vector<bool> folds(graph.value_count(), false);
   const auto known = [&](ValueId v) { return graph.value(v).kind == ir::ValueKind::constant || folds[v]; };
-  // What folds goes into a graph of its own, whose dims are constants: the symbols of this one are bound by no input there.
+  // What folds goes into a graph of its own, whose dims are constants: the symbols of this one are bound by no input
+  // there.
   ir::Graph constants("constants");
   bool any = false;
   for (uint32_t i = 0; i < graph.op_count(); ++i) {
@@ -82,7 +83,8 @@ ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Eva
   const auto in_constants = [&](ValueId v) {
     const ir::Value& value = graph.value(v);
     if (there[v] == ir::no_value)
-      there[v] = constants.constant(value.dtype, *constant_dims(graph.dims(), constants.dims(), value.shape), graph.constant_data(v));
+      there[v] = constants.constant(value.dtype, *constant_dims(graph.dims(), constants.dims(), value.shape),
+                                    graph.constant_data(v));
     return there[v];
   };
   std::vector<ValueId> results;

@@ -16,7 +16,7 @@ using Evaluate = std::function<std::vector<ir::Constant>(const ir::Graph& graph)
 using Observe = std::function<void(std::string_view pass, const ir::Graph& graph, int64_t microseconds)>;
 
 struct Options {
-  bool simplify = true;  // false: composites are decomposed and nothing else is done
+  bool simplify = true;                     // false: composites are decomposed and nothing else is done
   uint64_t fold_bytes = uint64_t{1} << 20;  // results larger than this stay ops
 };
 

@@ -64,8 +64,8 @@ class Simplifier {
     return ir::is_integer(t) && *bits == static_cast<uint64_t>(number);
   }
 
-  // Results of arithmetic hold no NaN payload of the host's, so a neutral op on them changes no bit. On a moved value it
-  // would make a NaN canonical and has to stay.
+  // Results of arithmetic hold no NaN payload of the host's, so a neutral op on them changes no bit. On a moved value
+  // it would make a NaN canonical and has to stay.
   bool arithmetic(ValueId v) {
     const ir::Value& value = to().value(v);
     if (!ir::is_float(value.dtype)) return true;
@@ -84,7 +84,8 @@ class Simplifier {
 
   // `x op c` is x: for c neutral and x arithmetic, with a shape that the other operand does not widen.
   std::optional<ValueId> neutral(const ir::Op& op, ValueId x, ValueId c, double number) {
-    if (!is_number(c, number) || !arithmetic(x) || !same_shape(x, r_.from().value(op.results[0]).shape)) return std::nullopt;
+    if (!is_number(c, number) || !arithmetic(x) || !same_shape(x, r_.from().value(op.results[0]).shape))
+      return std::nullopt;
     return x;
   }
 
@@ -119,7 +120,8 @@ class Simplifier {
       case OpCode::op_transpose: return transpose(op, a);
       case OpCode::op_reverse:
         if (attr(op, "axes").ints.empty()) return a;
-        if (const ir::Op* inner = maker(a, OpCode::op_reverse); inner && inner->attrs == op.attrs) return inner->operands[0];
+        if (const ir::Op* inner = maker(a, OpCode::op_reverse); inner && inner->attrs == op.attrs)
+          return inner->operands[0];
         return std::nullopt;
       case OpCode::op_broadcast:
       case OpCode::op_reshape:

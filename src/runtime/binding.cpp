@@ -1,5 +1,5 @@
-// The half of a run that checks the host's tensors: symbols are bound from input shapes, then everything is compared with what
-// the graph says. Nothing has been written when one of these throws.
+// The half of a run that checks the host's tensors: symbols are bound from input shapes, then everything is compared
+// with what the graph says. Nothing has been written when one of these throws.
 #include <bit>
 #include <cstring>
 
@@ -17,7 +17,8 @@ std::string label(const char* what, size_t i, const IoSpec& spec) {
   return spec.name.empty() ? cat(what, " ", i) : cat(what, " ", i, " (%", spec.name, ")");
 }
 
-// Everything about one tensor but its extents' values. `p` receives extents and byte strides. Queries of shapes need no data.
+// Everything about one tensor but its extents' values. `p` receives extents and byte strides. Queries of shapes need no
+// data.
 void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* t, bool need_data, Place& p) {
   const auto bad = [&](const auto&... why) { fail(Code::invalid_argument, label(what, i, spec), ": ", why...); };
   if (!t) bad("the tensor is NULL");
@@ -26,7 +27,8 @@ void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* 
   if (t->dtype.code != want.code || t->dtype.bits != want.bits || t->dtype.lanes != want.lanes)
     bad("dtype code ", unsigned{t->dtype.code}, " of ", unsigned{t->dtype.bits}, " bits and ", unsigned{t->dtype.lanes},
         " lanes, expected ", ir::name(spec.dtype));
-  if (t->ndim < 0 || static_cast<size_t>(t->ndim) != spec.shape.size()) bad("rank ", t->ndim, ", expected ", spec.shape.size());
+  if (t->ndim < 0 || static_cast<size_t>(t->ndim) != spec.shape.size())
+    bad("rank ", t->ndim, ", expected ", spec.shape.size());
   if (t->ndim > 0 && !t->shape) bad("shape is NULL");
   const auto item = static_cast<int64_t>(ir::item_size(spec.dtype));
   p.rank = static_cast<uint32_t>(t->ndim);
@@ -45,8 +47,9 @@ void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* 
     p.stride[d] = step;
     if (t->strides && extent > 1) {
       int64_t reach;
-      if (__builtin_mul_overflow(t->strides[d], item, &p.stride[d]) || __builtin_mul_overflow(p.stride[d], extent - 1, &reach) ||
-          reach > INT64_MAX / 64 || reach < -(INT64_MAX / 64))
+      if (__builtin_mul_overflow(t->strides[d], item, &p.stride[d]) ||
+          __builtin_mul_overflow(p.stride[d], extent - 1, &reach) || reach > INT64_MAX / 64 ||
+          reach < -(INT64_MAX / 64))
         bad("stride ", t->strides[d], " of dim ", d, " overflows");
       p.compact = p.compact && p.stride[d] == step;
     }
@@ -73,7 +76,8 @@ void Executor::bind(std::span<const Tensor* const> ins, bool need_data, Workspac
       std::memcpy(&v, p.data, sizeof v);
       int64_t& bound = w.dims[spec.symbol];
       if (bound != unset && bound != v)
-        fail(Code::invalid_argument, label("input", i, spec), ": ", plan_.dims.to_string(spec.symbol), " is ", v, " here and ", bound, " before");
+        fail(Code::invalid_argument, label("input", i, spec), ": ", plan_.dims.to_string(spec.symbol), " is ", v,
+             " here and ", bound, " before");
       bound = v;
     }
     for (uint32_t d = 0; d < p.rank; ++d) {
@@ -110,7 +114,8 @@ void Executor::check_outputs(std::span<const Tensor* const> outs, Workspace& w) 
   }
 }
 
-void Executor::check_overlap(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, Workspace& w) const {
+void Executor::check_overlap(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
+                             Workspace& w) const {
   const auto region = [](const Place& p, const IoSpec& s) {
     return Region{p.data, ir::item_size(s.dtype), p.rank, p.extent, p.stride};
   };
@@ -121,7 +126,8 @@ void Executor::check_overlap(std::span<const Tensor* const> ins, std::span<const
     const auto apart = [&](const Place& p) { return span.hi <= p.span.lo || p.span.hi <= span.lo; };
     for (size_t other = 0; other < o; ++other)
       if (!apart(w.outputs[other]) && overlap(out, region(w.outputs[other], plan_.outputs[other])))
-        fail(Code::invalid_argument, label("output", o, plan_.outputs[o]), ": overlaps ", label("output", other, plan_.outputs[other]));
+        fail(Code::invalid_argument, label("output", o, plan_.outputs[o]), ": overlaps ",
+             label("output", other, plan_.outputs[other]));
     for (size_t i = 0; i < ins.size(); ++i) {
       if (apart(w.inputs[i])) continue;
       const Region in = region(w.inputs[i], plan_.inputs[i]);

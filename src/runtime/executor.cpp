@@ -15,8 +15,8 @@ namespace {
 using loop::RefKind;
 using loop::ViewKind;
 
-// Non-temporal stores win once a launch moves more than the last-level cache keeps: measured at about 24 MB with a 32 MB
-// cache, and they lose ten times when the data would have stayed in it.
+// Non-temporal stores win once a launch moves more than the last-level cache keeps: measured at about 24 MB with a 32
+// MB cache, and they lose ten times when the data would have stayed in it.
 constexpr uint64_t stream_bytes = uint64_t{24} << 20;
 // Scratch above this is not kept between runs.
 constexpr size_t keep_scratch = size_t{64} << 20;
@@ -98,8 +98,9 @@ Executor::Executor(ExecutorPlan plan) : plan_(std::move(plan)) {
     }
     for (const uint32_t b : ends[s]) idle.push_back(slot_of_[b]);
   }
-  // In place is right where the one kernel that stores the output is the last to read the input, reads each of its elements only
-  // to make the same element of the output, and is done with the input when the sweep with that store begins.
+  // In place is right where the one kernel that stores the output is the last to read the input, reads each of its
+  // elements only to make the same element of the output, and is done with the input when the sweep with that store
+  // begins.
   in_place_.assign(n_out * n_in, false);
   for (size_t o = 0; o < n_out; ++o) {
     if (output_first[o] == SIZE_MAX) continue;
@@ -123,7 +124,8 @@ Executor::Executor(ExecutorPlan plan) : plan_(std::move(plan)) {
       if (input_last[i] - 1 > output_first[o] || !last_sweep || schedule.mode == loop::LaneMode::row) continue;
       bool alike = true;
       for (const loop::ViewBinding& b : step.views)
-        if (b.ref == loop::TensorRef{RefKind::input, static_cast<uint32_t>(i)}) alike = alike && binds_alike(b, *target);
+        if (b.ref == loop::TensorRef{RefKind::input, static_cast<uint32_t>(i)})
+          alike = alike && binds_alike(b, *target);
       in_place_[o * n_in + i] = alike;
     }
   }
@@ -160,7 +162,8 @@ void Executor::give(Workspace* w) const noexcept {
   if (w->scratch.size() + w->task_scratch.size() <= keep_scratch)
     for (auto& slot : idle_) {
       Workspace* none = nullptr;
-      if (!slot.load(std::memory_order_relaxed) && slot.compare_exchange_strong(none, w, std::memory_order_release)) return;
+      if (!slot.load(std::memory_order_relaxed) && slot.compare_exchange_strong(none, w, std::memory_order_release))
+        return;
     }
   delete w;
 }
@@ -173,7 +176,8 @@ void Executor::lay_out(Workspace& w) const {
     bool empty = false;
     for (uint32_t d = 0; d < p.rank; ++d) {
       p.extent[d] = w.dims[dims[d]];
-      if (p.extent[d] < 0) fail(Code::invalid_argument, "the extent ", plan_.dims.to_string(dims[d]), " is ", p.extent[d]);
+      if (p.extent[d] < 0)
+        fail(Code::invalid_argument, "the extent ", plan_.dims.to_string(dims[d]), " is ", p.extent[d]);
       empty = empty || p.extent[d] == 0;
     }
     for (uint32_t d = 0; d < p.rank && !empty; ++d)
@@ -199,7 +203,8 @@ void Executor::lay_out(Workspace& w) const {
     at.assign(slots_, 0);
     for (size_t s = 0; s < slots_; ++s) {
       at[s] = total;
-      if (__builtin_add_overflow(total, aligned(bytes[s]), &total)) fail(Code::out_of_memory, "scratch overflows 64 bits");
+      if (__builtin_add_overflow(total, aligned(bytes[s]), &total))
+        fail(Code::out_of_memory, "scratch overflows 64 bits");
     }
     // Offsets for now: the block's address is known when all of it is laid out.
     for (size_t b = 0; b < plan_.buffers.size(); ++b) w.buffers[b].data = reinterpret_cast<char*>(at[slot_of_[b]]);
@@ -242,10 +247,12 @@ void Executor::run(std::span<const Tensor* const> ins, std::span<const Tensor* c
   const FpEnv env;
   for (size_t s = 0; s < plan_.steps.size(); ++s) launch(s, *bodies[s], options, w, counts);
   for (size_t o = 0; o < outs.size(); ++o)
-    if (w.home[ins.size() + o]) copy_strided(w.outputs[o], w.homes[ins.size() + o], ir::item_size(plan_.outputs[o].dtype));
+    if (w.home[ins.size() + o])
+      copy_strided(w.outputs[o], w.homes[ins.size() + o], ir::item_size(plan_.outputs[o].dtype));
 }
 
-void Executor::launch(size_t index, const jit::Body& body, const RunOptions& options, Workspace& w, RunCounts& counts) const {
+void Executor::launch(size_t index, const jit::Body& body, const RunOptions& options, Workspace& w,
+                      RunCounts& counts) const {
   const StepSpec& step = plan_.steps[index];
   const loop::Kernel& kernel = step.program->kernel;
   for (size_t i = 0; i < step.sizes.size(); ++i) w.sizes[i] = w.dims[step.sizes[i]];
@@ -283,7 +290,8 @@ void Executor::launch(size_t index, const jit::Body& body, const RunOptions& opt
       const auto stride = static_cast<uint64_t>(p->stride[d]);
       base += static_cast<uint64_t>(w.dims[b.dims[d].offset]) * stride;
       for (const loop::Term& t : b.dims[d].terms)
-        arg.stride[t.axis] = static_cast<int64_t>(static_cast<uint64_t>(arg.stride[t.axis]) + static_cast<uint64_t>(w.dims[t.coef]) * stride);
+        arg.stride[t.axis] = static_cast<int64_t>(static_cast<uint64_t>(arg.stride[t.axis]) +
+                                                  static_cast<uint64_t>(w.dims[t.coef]) * stride);
     }
     arg.base = reinterpret_cast<char*>(base);
     uint64_t bytes = ir::item_size(kernel.views[v].storage);
@@ -321,15 +329,18 @@ void Executor::launch(size_t index, const jit::Body& body, const RunOptions& opt
     std::atomic<int64_t> next{0};
   } shared{w.launch, body, scratch, each, chunks, options.cancel};
   // Each task claims chunks until none is left, so any number of tasks may run one after the other.
-  options.parallel->run(tasks, [](void* context, uint32_t task) {
-    auto& s = *static_cast<Shared*>(context);
-    const FpEnv env;
-    for (;;) {
-      const int64_t c = s.next.fetch_add(1, std::memory_order_relaxed);
-      if (c >= s.chunks || (s.cancel && s.cancel->load(std::memory_order_relaxed) != 0)) return;
-      s.launch.run_chunk(s.body, c, s.scratch + task * s.each);
-    }
-  }, &shared);
+  options.parallel->run(
+      tasks,
+      [](void* context, uint32_t task) {
+        auto& s = *static_cast<Shared*>(context);
+        const FpEnv env;
+        for (;;) {
+          const int64_t c = s.next.fetch_add(1, std::memory_order_relaxed);
+          if (c >= s.chunks || (s.cancel && s.cancel->load(std::memory_order_relaxed) != 0)) return;
+          s.launch.run_chunk(s.body, c, s.scratch + task * s.each);
+        }
+      },
+      &shared);
   if (cancelled()) fail(Code::cancelled, "the run was cancelled");
 }
 

@@ -1,6 +1,6 @@
-// Runs a plan: binds symbols from the tensors at hand, checks everything the host can get wrong, lays out scratch memory and
-// launches the kernels in order. Immutable after construction and free-threaded; a warm run allocates nothing and takes
-// no lock.
+// Runs a plan: binds symbols from the tensors at hand, checks everything the host can get wrong, lays out scratch
+// memory and launches the kernels in order. Immutable after construction and free-threaded; a warm run allocates
+// nothing and takes no lock.
 #pragma once
 
 #include <array>
@@ -56,9 +56,9 @@ struct ExecutorPlan {
 };
 
 struct RunOptions {
-  Parallel* parallel = nullptr;              // null: the caller's thread alone
+  Parallel* parallel = nullptr;                   // null: the caller's thread alone
   const std::atomic<uint32_t>* cancel = nullptr;  // non-zero: stop between kernels and chunks with CANCELLED
-  void* scratch = nullptr;                   // lent memory of scratch_bytes, 64-byte aligned; null: the executor's own
+  void* scratch = nullptr;  // lent memory of scratch_bytes, 64-byte aligned; null: the executor's own
   uint64_t scratch_bytes = 0;
 };
 
@@ -98,8 +98,8 @@ class Executor {
   void launch(size_t step, const jit::Body& body, const RunOptions& options, Workspace& w, RunCounts& counts) const;
 
   ExecutorPlan plan_;
-  std::vector<uint32_t> slot_of_;     // per buffer: its slot; buffers that never live together share one
-  std::vector<uint32_t> constant_at_; // per graph value: index among constants
+  std::vector<uint32_t> slot_of_;      // per buffer: its slot; buffers that never live together share one
+  std::vector<uint32_t> constant_at_;  // per graph value: index among constants
   uint32_t slots_ = 0;
   // Per output and input: whether the output may be the input's own memory, elementwise in place.
   std::vector<bool> in_place_;

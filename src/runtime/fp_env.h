@@ -1,5 +1,5 @@
-// The floating-point environment in which everything is computed (docs/numerics.md): round to nearest, denormals kept, all
-// traps masked. The caller's own is restored to the bit, sticky flags included.
+// The floating-point environment in which everything is computed (docs/numerics.md): round to nearest, denormals kept,
+// all traps masked. The caller's own is restored to the bit, sticky flags included.
 #pragma once
 
 #include <cstdint>

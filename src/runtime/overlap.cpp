@@ -53,14 +53,17 @@ struct Search {
   }
 
   bool run(wide lo, wide hi) {
-    std::sort(terms.begin(), terms.begin() + static_cast<ptrdiff_t>(n), [](const Steps& a, const Steps& b) { return a.stride > b.stride; });
+    std::sort(terms.begin(), terms.begin() + static_cast<ptrdiff_t>(n),
+              [](const Steps& a, const Steps& b) { return a.stride > b.stride; });
     return reaches(0, lo, hi);
   }
 };
 
 int64_t magnitude(int64_t v) { return v < 0 ? -v : v; }
 
-bool empty(const Region& r) { return std::any_of(r.extent, r.extent + r.rank, [](int64_t e) { return e == 0; }); }
+bool empty(const Region& r) {
+  return std::any_of(r.extent, r.extent + r.rank, [](int64_t e) { return e == 0; });
+}
 
 }  // namespace
 
@@ -93,7 +96,8 @@ bool self_overlap(const Region& r) noexcept {
   size_t n = 0;
   for (size_t d = 0; d < r.rank && n < dims.size(); ++d)
     if (r.extent[d] > 1) dims[n++] = {magnitude(r.stride[d]), r.extent[d] - 1};
-  std::sort(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(n), [](const Steps& a, const Steps& b) { return a.stride < b.stride; });
+  std::sort(dims.begin(), dims.begin() + static_cast<ptrdiff_t>(n),
+            [](const Steps& a, const Steps& b) { return a.stride < b.stride; });
   wide reach = static_cast<wide>(r.item);
   bool nested = true;
   for (size_t i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
-// Whether strided pieces of memory share a byte. Exact for what hosts do (views of one array, interleaved or side by side); where the
-// search would take too long the answer is "yes", which costs a temporary and never a wrong result.
+// Whether strided pieces of memory share a byte. Exact for what hosts do (views of one array, interleaved or side by
+// side); where the search would take too long the answer is "yes", which costs a temporary and never a wrong result.
 #pragma once
 
 #include <cstddef>

@@ -79,7 +79,8 @@ void Pool::start() {
 }
 
 void Pool::run(uint32_t tasks, Task fn, void* context) {
-  const bool alone = tasks < 2 || tasks > 0xffff || width_ < 2 || getpid() != owner_ || busy_.exchange(true, std::memory_order_acquire);
+  const bool alone = tasks < 2 || tasks > 0xffff || width_ < 2 || getpid() != owner_ ||
+                     busy_.exchange(true, std::memory_order_acquire);
   if (alone) {
     for (uint32_t i = 0; i < tasks; ++i) fn(context, i);
     return;

@@ -22,8 +22,8 @@ class Parallel {
 // CPUs this process may use: affinity and cgroup quota, at least 1.
 uint32_t available_cpus();
 
-// Threads start with the first run() of more than one task, spin briefly for the next one and then sleep. One job at a time: a
-// run() that finds the pool busy (a nested one, too), or that is in a forked child, executes its tasks itself.
+// Threads start with the first run() of more than one task, spin briefly for the next one and then sleep. One job at a
+// time: a run() that finds the pool busy (a nested one, too), or that is in a forked child, executes its tasks itself.
 class Pool final : public Parallel {
  public:
   explicit Pool(uint32_t threads);  // the caller of run() counts as one
@@ -41,7 +41,8 @@ class Pool final : public Parallel {
   const int64_t owner_;  // the process whose threads these are
   std::vector<std::thread> threads_;
   std::atomic<bool> busy_{false};
-  // epoch << 32 | tasks << 16 | next: a claim is one compare-exchange, and a late waker cannot claim from a job it has not seen.
+  // epoch << 32 | tasks << 16 | next: a claim is one compare-exchange, and a late waker cannot claim from a job it has
+  // not seen.
   std::atomic<uint64_t> job_{0};
   std::atomic<uint32_t> done_{0};
   std::atomic<uint32_t> wake_{0};

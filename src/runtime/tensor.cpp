@@ -3,7 +3,8 @@
 namespace ingot::runtime {
 
 namespace {
-// DLDataTypeCode: kDLInt 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4, kDLComplex 5, kDLBool 6, kDLFloat8_e4m3fn 10, kDLFloat8_e5m2 12.
+// DLDataTypeCode: kDLInt 0, kDLUInt 1, kDLFloat 2, kDLBfloat 4, kDLComplex 5, kDLBool 6, kDLFloat8_e4m3fn 10,
+// kDLFloat8_e5m2 12.
 struct Row {
   ir::DType type;
   DataType dl;

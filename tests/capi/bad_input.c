@@ -187,11 +187,13 @@ static void hostile_text_is_refused(void) {
 }
 
 static void runs_refuse_tensors_that_do_not_fit(void) {
-  ingot_graph* g = parse("ingot 1.0\ngraph @g(%x: f32[N], %y: f32[N]) -> (f32[N]) {\n  %0 = add %x, %y\n  return %0\n}\n");
+  ingot_graph* g =
+      parse("ingot 1.0\ngraph @g(%x: f32[N], %y: f32[N]) -> (f32[N]) {\n  %0 = add %x, %y\n  return %0\n}\n");
   ingot_executable* e = NULL;
   float buffer[64] = {0};
   int64_t three[1] = {3}, four[1] = {4}, minus[1] = {-1}, huge[1] = {INT64_MAX}, zero[1] = {0}, two[2] = {3, 1};
-  ingot_tensor x = tensor_of(buffer, 2, 32, 1, three), y = tensor_of(buffer + 8, 2, 32, 1, three), z = tensor_of(buffer + 16, 2, 32, 1, three);
+  ingot_tensor x = tensor_of(buffer, 2, 32, 1, three), y = tensor_of(buffer + 8, 2, 32, 1, three),
+               z = tensor_of(buffer + 16, 2, 32, 1, three);
   const ingot_tensor *ins[2], *outs[1], *none[2] = {NULL, NULL};
   ins[0] = &x, ins[1] = &y, outs[0] = &z;
   OK(ingot_compile(c, g, NULL, &e));

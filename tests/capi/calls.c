@@ -1,4 +1,5 @@
-/* What a host does with the interface, in C99: builder, text, run, shapes, options, callbacks, releases in any order. */
+/* What a host does with the interface, in C99: builder, text, run, shapes, options, callbacks, releases in any order.
+ */
 #include "check.h"
 
 static ingot_context* context(void) {
@@ -31,7 +32,8 @@ static void built_graph_runs_and_prints(void) {
   const char* p;
   float factor = 2.0f, in[3] = {1, -2, 0.5f}, out[3];
   int64_t shape[1] = {3}, none[1] = {0};
-  ingot_tensor scalar = tensor_of(&factor, 2, 32, 0, none), a = tensor_of(in, 2, 32, 1, shape), b = tensor_of(out, 2, 32, 1, shape);
+  ingot_tensor scalar = tensor_of(&factor, 2, 32, 0, none), a = tensor_of(in, 2, 32, 1, shape),
+               b = tensor_of(out, 2, 32, 1, shape);
   const ingot_tensor *ins[1], *outs[1];
   ingot_value operands[2];
   ins[0] = &a, outs[0] = &b;
@@ -85,7 +87,8 @@ static void shapes_and_names_are_told(void) {
 
 static void one_compile_serves_every_size(void) {
   ingot_context* c = context();
-  ingot_executable* e = compiled(c, "ingot 1.0\ngraph @s(%x: f32[B, C]) -> (f32[B, C]) {\n  %y = softmax %x\n  return %y\n}\n");
+  ingot_executable* e =
+      compiled(c, "ingot 1.0\ngraph @s(%x: f32[B, C]) -> (f32[B, C]) {\n  %y = softmax %x\n  return %y\n}\n");
   static float x[64 * 128], y[64 * 128];
   int64_t shape[2], rows, cols;
   ingot_stats before = INGOT_STATS_INIT, after = INGOT_STATS_INIT;

@@ -10,34 +10,35 @@
 
 static int cases, failed_cases, failed_here;
 
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      fprintf(stderr, "%s:%d: CHECK(%s)\n", __FILE__, __LINE__, #condition);  \
-      failed_here = 1;                                                        \
-    }                                                                         \
+#define CHECK(condition)                                                     \
+  do {                                                                       \
+    if (!(condition)) {                                                      \
+      fprintf(stderr, "%s:%d: CHECK(%s)\n", __FILE__, __LINE__, #condition); \
+      failed_here = 1;                                                       \
+    }                                                                        \
   } while (0)
 
 /* Succeeds; prints the message otherwise. */
-#define OK(call)                                                                                  \
-  do {                                                                                            \
-    ingot_status* status_ = (call);                                                               \
-    const char* text_;                                                                            \
-    ingot_status_message(status_, &text_, NULL);                                                  \
+#define OK(call)                                                                                        \
+  do {                                                                                                  \
+    ingot_status* status_ = (call);                                                                     \
+    const char* text_;                                                                                  \
+    ingot_status_message(status_, &text_, NULL);                                                        \
     if (status_) fprintf(stderr, "%s:%d: %s: %s\n", __FILE__, __LINE__, #call, text_), failed_here = 1; \
-    ingot_status_release(status_);                                                                \
+    ingot_status_release(status_);                                                                      \
   } while (0)
 
 /* Fails with this code and a message that has `part` in it. */
-#define FAILS(expected, part, call)                                                                            \
-  do {                                                                                                         \
-    ingot_status* status_ = (call);                                                                            \
-    const char* text_;                                                                                         \
-    ingot_status_message(status_, &text_, NULL);                                                               \
-    if (ingot_status_code(status_) != (expected) || !strstr(text_, part))                                      \
-      fprintf(stderr, "%s:%d: %s: code %d, \"%s\"\n", __FILE__, __LINE__, #call, (int)ingot_status_code(status_), text_), \
-          failed_here = 1;                                                                                     \
-    ingot_status_release(status_);                                                                             \
+#define FAILS(expected, part, call)                                                                               \
+  do {                                                                                                            \
+    ingot_status* status_ = (call);                                                                               \
+    const char* text_;                                                                                            \
+    ingot_status_message(status_, &text_, NULL);                                                                  \
+    if (ingot_status_code(status_) != (expected) || !strstr(text_, part))                                         \
+      fprintf(stderr, "%s:%d: %s: code %d, \"%s\"\n", __FILE__, __LINE__, #call, (int)ingot_status_code(status_), \
+              text_),                                                                                             \
+          failed_here = 1;                                                                                        \
+    ingot_status_release(status_);                                                                                \
   } while (0)
 
 static void run_case(const char* name, void (*body)(void)) {

@@ -1,5 +1,5 @@
-// The generated text is pinned by goldens in golden/ (INGOT_WRITE_GOLDENS=1 rewrites them, to be read in the diff) and accepted by
-// the real NVRTC: a kernel IR that only made sense on a CPU would show here.
+// The generated text is pinned by goldens in golden/ (INGOT_WRITE_GOLDENS=1 rewrites them, to be read in the diff) and
+// accepted by the real NVRTC: a kernel IR that only made sense on a CPU would show here.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -67,7 +67,8 @@ TEST_CASE("golden: a matrix product with its epilogue") { against_golden("matmul
 TEST_CASE("the text holds no inline PTX, no float atomics and no toolkit header") {
   for (const auto& s : samples()) {
     const std::string text = jit::emit_cuda(s.kernel);
-    for (const char* word : {"asm(", "asm volatile", "atomicAdd", "#include"}) CHECK(text.find(word) == std::string::npos);
+    for (const char* word : {"asm(", "asm volatile", "atomicAdd", "#include"})
+      CHECK(text.find(word) == std::string::npos);
   }
 }
 
@@ -90,7 +91,10 @@ TEST_CASE("every sample compiles to a cubin for sm_90") {
     try {
       const std::vector<uint8_t> cubin = jit::compile_cubin(jit::emit_cuda(s.kernel), "sm_90", library);
       REQUIRE(cubin.size() > 64);
-      CHECK(std::memcmp(cubin.data(), "\x7f" "ELF", 4) == 0);
+      CHECK(std::memcmp(cubin.data(),
+                        "\x7f"
+                        "ELF",
+                        4) == 0);
     } catch (const Error& e) {
       if (e.code() != Code::unavailable) throw;
       std::cout << "SKIP: nvrtc: NVRTC is not installed\n";

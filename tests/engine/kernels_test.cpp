@@ -1,4 +1,5 @@
-// Where a kernel's code comes from: keys, caches between contexts, damage, fallback, and threads that all need it first.
+// Where a kernel's code comes from: keys, caches between contexts, damage, fallback, and threads that all need it
+// first.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
