@@ -1,7 +1,7 @@
-// Op attributes. A row of the op table lists which an op takes (AttrSpec); an op that exists holds one value per spec, in
-// that order, defaults filled in and normalised: axes are non-negative, those of a set sorted; the extents of a shape are
-// all given (reshape's -1 solved); slice starts are where the walk begins, so that element i of a dim is read at
-// starts + i * steps. Normal forms are fixed points: an op added again with its own attributes gets equal ones.
+// Op attributes. A row of the op table lists which an op takes (AttrSpec); an op that exists holds one value per spec,
+// in that order, defaults filled in and normalised: axes are non-negative, those of a set sorted; the extents of a
+// shape are all given (reshape's -1 solved); slice starts are where the walk begins, so that element i of a dim is read
+// at starts + i * steps. Normal forms are fixed points: an op added again with its own attributes gets equal ones.
 #pragma once
 
 #include <cstdint>

@@ -67,7 +67,8 @@ DimId DimTable::constant(int64_t v) { return intern(DimKind::constant, v, {}); }
 DimId DimTable::symbol(std::string_view name, int64_t lo, int64_t hi) {
   if (name.empty()) fail(Code::invalid_argument, "a symbol needs a name");
   if (name.size() > max_symbol_name) {
-    fail(Code::invalid_argument, "a symbol's name has ", name.size(), " bytes, at most ", max_symbol_name, " are allowed");
+    fail(Code::invalid_argument, "a symbol's name has ", name.size(), " bytes, at most ", max_symbol_name,
+         " are allowed");
   }
   if (lo < 0) fail(Code::invalid_argument, "symbol ", name, ": lower bound ", lo, " is negative");
   if (lo > hi) fail(Code::invalid_argument, "symbol ", name, ": lower bound ", lo, " is above upper bound ", hi);
@@ -129,9 +130,7 @@ DimId DimTable::expr(DimKind kind, std::span<const DimId> ops) {
   return canonical(d);
 }
 
-DimId DimTable::product(std::span<const DimId> dims) {
-  return dims.empty() ? constant(1) : expr(DimKind::mul, dims);
-}
+DimId DimTable::product(std::span<const DimId> dims) { return dims.empty() ? constant(1) : expr(DimKind::mul, dims); }
 
 DimId DimTable::broadcast(DimId a, DimId b) {
   if (a == b && valid(a)) return a;
@@ -160,9 +159,7 @@ Bounds DimTable::bounds(DimId d) const {
 
 bool DimTable::known_equal(DimId a, DimId b) const { return canonical(a) == canonical(b); }
 
-bool DimTable::known_divisible(DimId a, int64_t by) const {
-  return DimAlgebra::divisible(*this, canonical(a), by);
-}
+bool DimTable::known_divisible(DimId a, int64_t by) const { return DimAlgebra::divisible(*this, canonical(a), by); }
 
 std::optional<DimId> DimTable::exact_quotient(DimId a, DimId b) {
   const DimId ca = canonical(a), cb = canonical(b);

@@ -43,7 +43,7 @@ struct Bounds {
 };
 
 // Limits of one expression, so that printing and evaluating stay bounded whatever a host builds.
-inline constexpr size_t max_dim_depth = 100;    // nested divisions, minima, ...; the text form's parser allows more
+inline constexpr size_t max_dim_depth = 100;     // nested divisions, minima, ...; the text form's parser allows more
 inline constexpr size_t max_dim_size = 1 << 16;  // operations and operands when written out
 
 // Not thread-safe while it grows; const members are free-threaded. Copyable: ids stay valid in the copy. A member that
@@ -55,8 +55,8 @@ inline constexpr size_t max_dim_size = 1 << 16;  // operations and operands when
 class DimTable {
  public:
   DimId constant(int64_t v);
-  // The same name gives the same symbol; bounds intersect. Throws invalid_argument for an empty name, lo > hi, lo < 0, or
-  // an empty intersection.
+  // The same name gives the same symbol; bounds intersect. Throws invalid_argument for an empty name, lo > hi, lo < 0,
+  // or an empty intersection.
   DimId symbol(std::string_view name, int64_t lo = 0, int64_t hi = max_extent);
   // Simplifies; throws invalid_argument for a wrong operand count, an unknown kind or id, constant overflow, a constant
   // division by zero, an expression over the limits, or a broadcast known to fail.
@@ -73,8 +73,8 @@ class DimTable {
   DimId broadcast(DimId a, DimId b);
 
   // Records a fact; throws invalid_argument if it contradicts what is known (B is 3 and 4). check() tests it on every
-  // run, so whatever is derived from it holds. `derived` marks one that an op needs rather than the host states: the text
-  // form leaves it out, since reading the op finds it again.
+  // run, so whatever is derived from it holds. `derived` marks one that an op needs rather than the host states: the
+  // text form leaves it out, since reading the op finds it again.
   void assume(DimFact fact, std::span<const DimId> dims, bool derived = false);
   // As the fact max(0, d) == d.
   void assume_nonnegative(DimId d, bool derived = false);
@@ -92,7 +92,7 @@ class DimTable {
   bool is_constant(DimId d, int64_t v) const { return as_constant(d) == v; }
   DimKind kind(DimId d) const { return rows_[d].kind; }
   std::span<const DimId> operands(DimId d) const;
-  std::string_view symbol_name(DimId d) const;  // kind symbol only
+  std::string_view symbol_name(DimId d) const;                                     // kind symbol only
   Bounds declared_bounds(DimId d) const { return {rows_[d].value, rows_[d].hi}; }  // kind symbol only
   Bounds bounds(DimId d) const;  // by interval arithmetic over symbol bounds and facts
   // True only where it follows from the canonical form and the facts.
@@ -115,8 +115,8 @@ class DimTable {
   std::span<const Fact> facts() const { return facts_; }
 
   // Fills `values` (size() entries, those of symbols already set, unset ones INT64_MIN) in id order. An expression over
-  // an unset symbol stays unset. Throws invalid_argument on overflow, division by zero or a failed broadcast, out_of_range
-  // never.
+  // an unset symbol stays unset. Throws invalid_argument on overflow, division by zero or a failed broadcast,
+  // out_of_range never.
   void evaluate(std::span<int64_t> values) const;
   // Checks bounds of symbols and facts against evaluated values; throws invalid_argument naming the symbol or fact.
   void check(std::span<const int64_t> values) const;
@@ -163,10 +163,10 @@ class DimTable {
     uint32_t first, count;  // operands in pool_, or characters in names_
   };
   struct Meta {
-    DimId canon;      // an equal row under the facts, itself canonical
-    DimId next;       // of the same hash bucket, always an older row: rollback() pops
-    Bounds bounds;    // derived ones; may be narrower than a symbol's declared ones
-    uint32_t size;    // nodes when written out, for max_dim_size
+    DimId canon;    // an equal row under the facts, itself canonical
+    DimId next;     // of the same hash bucket, always an older row: rollback() pops
+    Bounds bounds;  // derived ones; may be narrower than a symbol's declared ones
+    uint32_t size;  // nodes when written out, for max_dim_size
     uint32_t depth;
   };
   struct Divisible {
@@ -180,11 +180,11 @@ class DimTable {
   std::vector<Meta> meta_;
   std::vector<DimId> buckets_;  // newest row of each hash bucket
   std::unordered_map<std::string, DimId> by_name_;
-  std::unordered_map<DimId, int64_t> multiples_;  // canonical id -> a known divisor above 1
-  std::vector<Divisible> divisible_;              // by something that is not a constant
+  std::unordered_map<DimId, int64_t> multiples_;    // canonical id -> a known divisor above 1
+  std::vector<Divisible> divisible_;                // by something that is not a constant
   std::vector<std::pair<DimId, Bounds>> narrowed_;  // symbols and the declared bounds they had before
   bool used_ = false, late_ = false;
-  bool product_rules_ = false;                    // a product has another canonical form
+  bool product_rules_ = false;  // a product has another canonical form
   // Work left for applying new facts to old rows. When hostile input has used it up, facts are still recorded and
   // checked, only no longer used to simplify.
   int64_t refresh_budget_ = int64_t{1} << 25;

@@ -69,7 +69,8 @@ DimId DimAlgebra::floor_div(Poly p, int64_t by) {
         if (t.coef % by != 0) left.terms.push_back({t.coef % by, t.atoms});
       }
       Poly next = whole;
-      if (!add_scaled(next, exact, 1) || !add_scaled(rest, left, 1)) fail(Code::invalid_argument, "dim expression too large");
+      if (!add_scaled(next, exact, 1) || !add_scaled(rest, left, 1))
+        fail(Code::invalid_argument, "dim expression too large");
       whole = std::move(next);
     }
     if (rest.is_zero()) return finish(t_.constant(floor_quotient(constant, by)));
@@ -155,7 +156,8 @@ DimId DimAlgebra::mod(Poly p, int64_t by) {
   constant = floor_quotient(constant, g);
   const auto finish = [&](Poly q) {
     Poly result;
-    if (!add_scaled(result, q, g) || !add_constant(result, low)) fail(Code::invalid_argument, "dim expression too large");
+    if (!add_scaled(result, q, g) || !add_constant(result, low))
+      fail(Code::invalid_argument, "dim expression too large");
     return from_poly(std::move(result));
   };
   if (by == 1) return finish({});
@@ -208,8 +210,12 @@ bool DimAlgebra::never_above(DimId a, DimId b, int depth) const {
   const auto below_b = [&](DimId x) { return never_above(x, b, depth - 1); };
   const auto above_a = [&](DimId x) { return never_above(a, x, depth - 1); };
   switch (t_.kind(a)) {
-    case DimKind::max: if (std::ranges::all_of(t_.operands(a), below_b)) return true; break;
-    case DimKind::min: if (std::ranges::any_of(t_.operands(a), below_b)) return true; break;
+    case DimKind::max:
+      if (std::ranges::all_of(t_.operands(a), below_b)) return true;
+      break;
+    case DimKind::min:
+      if (std::ranges::any_of(t_.operands(a), below_b)) return true;
+      break;
     default: break;
   }
   switch (t_.kind(b)) {

@@ -12,17 +12,16 @@ constexpr int64_t unset = INT64_MIN;
 Int128 wide_quotient(Int128 a, Int128 b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 }  // namespace
 
-int64_t saturate(Int128 v) {
-  return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : static_cast<int64_t>(v);
-}
+int64_t saturate(Int128 v) { return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : static_cast<int64_t>(v); }
 
 Bounds interval_sum(Bounds a, Bounds b) {
   return {saturate(static_cast<Int128>(a.lo) + b.lo), saturate(static_cast<Int128>(a.hi) + b.hi)};
 }
 
 Bounds interval_product(Bounds a, Bounds b) {
-  const auto [lo, hi] = std::minmax({saturate(static_cast<Int128>(a.lo) * b.lo), saturate(static_cast<Int128>(a.lo) * b.hi),
-                                     saturate(static_cast<Int128>(a.hi) * b.lo), saturate(static_cast<Int128>(a.hi) * b.hi)});
+  const auto [lo, hi] =
+      std::minmax({saturate(static_cast<Int128>(a.lo) * b.lo), saturate(static_cast<Int128>(a.lo) * b.hi),
+                   saturate(static_cast<Int128>(a.hi) * b.lo), saturate(static_cast<Int128>(a.hi) * b.hi)});
   return {lo, hi};
 }
 
@@ -179,8 +178,8 @@ void DimTable::check(std::span<const int64_t> values) const {
   for (const DimId d : symbols_) {
     if (values[d] == unset) continue;
     if (values[d] < rows_[d].value || values[d] > rows_[d].hi) {
-      fail(Code::invalid_argument, "symbol ", symbol_name(d), " is ", values[d], ", its bounds are [", rows_[d].value, ", ",
-           rows_[d].hi, "]");
+      fail(Code::invalid_argument, "symbol ", symbol_name(d), " is ", values[d], ", its bounds are [", rows_[d].value,
+           ", ", rows_[d].hi, "]");
     }
   }
   for (const Fact& fact : facts_) {
@@ -188,12 +187,12 @@ void DimTable::check(std::span<const int64_t> values) const {
     if (std::ranges::any_of(fact.dims, [&](DimId d) { return values[d] == unset; })) continue;
     for (const DimId other : std::span(fact.dims).subspan(1)) {
       if (fact.fact == DimFact::equal && values[first] != values[other]) {
-        fail(Code::invalid_argument, to_string(first), " == ", to_string(other), " does not hold: ", values[first], " and ",
-             values[other]);
+        fail(Code::invalid_argument, to_string(first), " == ", to_string(other), " does not hold: ", values[first],
+             " and ", values[other]);
       }
       if (fact.fact == DimFact::divisible && (values[other] == 0 || values[first] % values[other] != 0)) {
-        fail(Code::invalid_argument, to_string(first), " is ", values[first], ", not divisible by ", to_string(other), ", which is ",
-             values[other]);
+        fail(Code::invalid_argument, to_string(first), " is ", values[first], ", not divisible by ", to_string(other),
+             ", which is ", values[other]);
       }
     }
   }

@@ -36,7 +36,9 @@ bool add_scaled(Poly& into, const Poly& p, int64_t k) {
   sum.terms.reserve(into.terms.size() + p.terms.size());
   size_t i = 0, j = 0;
   while (i < into.terms.size() || j < p.terms.size()) {
-    const int order = i == into.terms.size() ? 1 : j == p.terms.size() ? -1 : compare(into.terms[i].atoms, p.terms[j].atoms);
+    const int order = i == into.terms.size() ? 1
+                      : j == p.terms.size()  ? -1
+                                             : compare(into.terms[i].atoms, p.terms[j].atoms);
     if (order < 0) {
       sum.terms.push_back(into.terms[i++]);
       continue;

@@ -41,7 +41,8 @@ class DimPrinter {
 
   // Without its sign, except for the coefficient INT64_MIN.
   std::string term(const Term& t) const {
-    const std::string coef = t.coef == INT64_MIN ? std::to_string(t.coef) : std::to_string(t.coef < 0 ? -t.coef : t.coef);
+    const std::string coef =
+        t.coef == INT64_MIN ? std::to_string(t.coef) : std::to_string(t.coef < 0 ? -t.coef : t.coef);
     if (t.atoms.empty()) return coef;
     if (t.atoms.size() == 1 && t.coef == 1) return atom(t.atoms[0]);
     std::vector<std::string> factors;
@@ -106,11 +107,12 @@ class DimPrinter {
       case DimKind::min: return call("min", ops);
       case DimKind::max: return call("max", ops);
       case DimKind::bcast: return call("bcast", ops);
-      case DimKind::add: return joined(ops, '+', [&](DimId op) {
-        return DimAlgebra::poly_of(t_, op).terms.size() == 1 && t_.kind(op) != DimKind::add && print(op)[0] != '-'
-                   ? print(op)
-                   : '(' + print(op) + ')';
-      });
+      case DimKind::add:
+        return joined(ops, '+', [&](DimId op) {
+          return DimAlgebra::poly_of(t_, op).terms.size() == 1 && t_.kind(op) != DimKind::add && print(op)[0] != '-'
+                     ? print(op)
+                     : '(' + print(op) + ')';
+        });
       case DimKind::mul: return joined(ops, '*', [&](DimId op) { return factor(op); });
       default: return {};
     }

@@ -33,7 +33,8 @@ DType parse_dtype(std::string_view text) noexcept {
 }
 
 bool is_float(DType t) noexcept {
-  return t == DType::f16 || t == DType::bf16 || t == DType::f32 || t == DType::f64 || t == DType::f8e4m3 || t == DType::f8e5m2;
+  return t == DType::f16 || t == DType::bf16 || t == DType::f32 || t == DType::f64 || t == DType::f8e4m3 ||
+         t == DType::f8e5m2;
 }
 bool is_signed(DType t) noexcept { return t >= DType::i8 && t <= DType::i64; }
 bool is_unsigned(DType t) noexcept { return t >= DType::u8 && t <= DType::u64; }

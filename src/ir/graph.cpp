@@ -87,7 +87,8 @@ ValueId Graph::constant(DType dtype, std::vector<DimId> shape, Constant data) {
     size *= static_cast<size_t>(*extent);  // check_shape() has seen that this cannot overflow
   }
   if (data.size != size) {
-    fail(Code::invalid_argument, "constant: ", type_text(dims_, dtype, shape), " takes ", size, " bytes, not ", data.size);
+    fail(Code::invalid_argument, "constant: ", type_text(dims_, dtype, shape), " takes ", size, " bytes, not ",
+         data.size);
   }
   if (size != 0 && !data.data) fail(Code::invalid_argument, "constant: ", size, " bytes of data are missing");
   constants_.push_back(std::move(data));
@@ -259,8 +260,6 @@ std::string Graph::describe(ValueId v) const {
   return out + type;
 }
 
-const Attr& attr(const Op& op, std::string_view name) {
-  return op.attrs[attr_index(*op_info(op.code), name)];
-}
+const Attr& attr(const Op& op, std::string_view name) { return op.attrs[attr_index(*op_info(op.code), name)]; }
 
 }  // namespace ingot::ir

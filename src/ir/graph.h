@@ -1,6 +1,6 @@
-// The graph: values (a dtype and a shape of dims each) and the ops that make them, in SSA form. Built by appending; every
-// append checks its arguments and infers result types, so a graph is well formed at all times. seal() ends building;
-// a sealed graph is immutable and free-threaded.
+// The graph: values (a dtype and a shape of dims each) and the ops that make them, in SSA form. Built by appending;
+// every append checks its arguments and infers result types, so a graph is well formed at all times. seal() ends
+// building; a sealed graph is immutable and free-threaded.
 #pragma once
 
 #include <deque>
@@ -26,9 +26,9 @@ struct Value {
   ValueKind kind;
   DType dtype;
   std::vector<DimId> shape;
-  uint32_t source;       // result: index of its op; input: index among inputs; constant: index among constants
-  uint32_t result = 0;   // which result of the op
-  DimId dim = no_dim;    // dim_input: the symbol it binds (dtype i64, rank 0)
+  uint32_t source;      // result: index of its op; input: index among inputs; constant: index among constants
+  uint32_t result = 0;  // which result of the op
+  DimId dim = no_dim;   // dim_input: the symbol it binds (dtype i64, rank 0)
 };
 
 struct Op {
@@ -60,8 +60,8 @@ class Graph {
   // --- building; each throws invalid_argument (or failed_precondition once sealed) and then changes nothing.
   // Names are UTF-8. Complex dtypes are known and refused with unimplemented.
   DimTable& dims() { return dims_; }
-  // Names may be empty; a name that another value carries is refused. Extents may be any dims; a plain symbol is bound by
-  // the input, an expression is checked against it.
+  // Names may be empty; a name that another value carries is refused. Extents may be any dims; a plain symbol is bound
+  // by the input, an expression is checked against it.
   ValueId input(std::string_view name, DType dtype, std::vector<DimId> shape);
   // A host int64 scalar that binds a symbol.
   ValueId dim_input(std::string_view name, DimId symbol);
@@ -96,7 +96,7 @@ class Graph {
   std::span<const ValueId> inputs() const { return inputs_; }
   const Constant& constant_data(ValueId v) const { return constants_[values_[v].source]; }
   std::span<const Output> outputs() const { return outputs_; }
-  std::string_view value_name(ValueId v) const;  // empty if it has none
+  std::string_view value_name(ValueId v) const;     // empty if it has none
   ValueId find_value(std::string_view name) const;  // no_value if there is none
   // "%name" or "%12: f32[B, 4]" for messages.
   std::string describe(ValueId v) const;

@@ -25,7 +25,8 @@ T read_float(const Literal& l, DType type) {
   T value{};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value,
                                             hex ? std::chars_format::hex : std::chars_format::general);
-  if (error == std::errc::invalid_argument || end != digits.data() + digits.size()) refuse(l, type, "is not a number, expected a value of");
+  if (error == std::errc::invalid_argument || end != digits.data() + digits.size())
+    refuse(l, type, "is not a number, expected a value of");
   if (error == std::errc::result_out_of_range) {
     if constexpr (sizeof(T) < sizeof(double)) {
       value = std::bit_cast<T>(static_cast<uint32_t>(float_bits(DType::f32, read_float<double>(l, type))));
@@ -76,7 +77,8 @@ uint64_t literal_bits(const Literal& l, DType type) {
       return bits;
     }
     case Literal::Kind::boolean:
-      if (type != DType::boolean) fail(Code::invalid_argument, l.truth ? "true" : "false", " is no value of ", name(type));
+      if (type != DType::boolean)
+        fail(Code::invalid_argument, l.truth ? "true" : "false", " is no value of ", name(type));
       return l.truth;
     case Literal::Kind::infinity:
     case Literal::Kind::nan: {

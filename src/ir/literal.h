@@ -13,8 +13,8 @@ struct Literal {
   enum class Kind : uint8_t { number, infinity, nan, boolean, bits };
   Kind kind = Kind::number;
   bool negative = false;
-  bool truth = false;         // boolean
-  std::string_view digits;    // number: without its sign; bits: 0x...
+  bool truth = false;       // boolean
+  std::string_view digits;  // number: without its sign; bits: 0x...
 };
 
 // The element's bits, zero-extended, rounded once for f32 and f64 and by way of f64 for the narrower floats. Throws

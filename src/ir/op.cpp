@@ -34,7 +34,8 @@ constexpr std::array broadcast{
 };
 constexpr std::array slice{
     AttrSpec{"starts", AttrKind::dims, true, "", "first index of each dim; a negative constant counts from the end"},
-    AttrSpec{"limits", AttrKind::dims, true, "", "where each dim stops, exclusive; a negative constant counts from the end"},
+    AttrSpec{"limits", AttrKind::dims, true, "",
+             "where each dim stops, exclusive; a negative constant counts from the end"},
     AttrSpec{"steps", AttrKind::i64s, false, "all 1", "step of each dim, not 0"},
 };
 constexpr std::array pad{
@@ -61,7 +62,7 @@ constexpr std::array norm{
 }  // namespace attrs
 
 constexpr OpInfo rows[] = {
-#define OP(name, number, cls, lo, hi, types, rule, attributes, doc)                                                    \
+#define OP(name, number, cls, lo, hi, types, rule, attributes, doc) \
   {#name, OpCode::op_##name, OpClass::cls, lo, hi, TypeSet::types, Rule::rule, attrs::attributes, doc},
 #include "ir/ops.def"
 #undef OP

@@ -18,7 +18,23 @@ enum class OpCode : uint32_t {
 enum class OpClass : uint8_t { elementwise, function, reduce, scan, movement, gather, contraction, composite };
 enum class TypeSet : uint8_t { num, flt, any, boo, bit, sgn };
 enum class Rule : uint8_t {
-  unary, nary, compare, select, cast, iota, reshape, transpose, broadcast, slice, pad, concat, reverse, reduce, matmul, softmax, norm,
+  unary,
+  nary,
+  compare,
+  select,
+  cast,
+  iota,
+  reshape,
+  transpose,
+  broadcast,
+  slice,
+  pad,
+  concat,
+  reverse,
+  reduce,
+  matmul,
+  softmax,
+  norm,
 };
 
 struct OpInfo {

@@ -36,7 +36,8 @@ Attr convert(DimTable& dims, const OpInfo& info, const AttrSpec& spec, Attr v) {
     v = Attr::of_float(static_cast<double>(v.i));
   }
   if (v.kind != spec.kind) {
-    fail(Code::invalid_argument, info.name, ": attribute ", spec.name, " is a ", name(v.kind), ", expected a ", name(spec.kind));
+    fail(Code::invalid_argument, info.name, ": attribute ", spec.name, " is a ", name(v.kind), ", expected a ",
+         name(spec.kind));
   }
   switch (spec.kind) {
     case AttrKind::dim: check_dim(v.i); break;
@@ -45,7 +46,8 @@ Attr convert(DimTable& dims, const OpInfo& info, const AttrSpec& spec, Attr v) {
       break;
     case AttrKind::boolean: v.i = v.i != 0; break;
     case AttrKind::f64:
-      if (!std::isfinite(v.f)) fail(Code::invalid_argument, info.name, ": attribute ", spec.name, " is ", v.f, ", expected a finite number");
+      if (!std::isfinite(v.f))
+        fail(Code::invalid_argument, info.name, ": attribute ", spec.name, " is ", v.f, ", expected a finite number");
       break;
     case AttrKind::dtype: {
       const auto type = static_cast<DType>(v.i);
@@ -94,8 +96,7 @@ std::vector<Attr> fill_attrs(DimTable& dims, const OpInfo& info, std::span<const
   for (const NamedAttr& attr : given) {
     const auto spec = std::ranges::find(info.attrs, attr.name, &AttrSpec::name);
     if (spec == info.attrs.end()) {
-      fail(Code::invalid_argument, info.name, ": unknown attribute ", shortened(attr.name), "; ",
-           known_names(info));
+      fail(Code::invalid_argument, info.name, ": unknown attribute ", shortened(attr.name), "; ", known_names(info));
     }
     const auto at = static_cast<size_t>(spec - info.attrs.begin());
     if (seen[at]) fail(Code::invalid_argument, info.name, ": attribute ", spec->name, " is given twice");

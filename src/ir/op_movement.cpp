@@ -23,7 +23,8 @@ void check_count(const Inference& op, const Attr& attr, std::string_view name) {
 
 void infer_iota(Inference& op) {
   const auto type = static_cast<DType>(op.attr("dtype").i);
-  if (type == DType::f8e4m3 || type == DType::f8e5m2) op.reject("attribute dtype: ", name(type), " is for storage only");
+  if (type == DType::f8e4m3 || type == DType::f8e5m2)
+    op.reject("attribute dtype: ", name(type), " is for storage only");
   const std::vector<DimId> shape = as_dims(op.attr("shape"));
   Attr& axis = op.attr("axis");
   const auto rank = static_cast<int64_t>(shape.size());
@@ -70,8 +71,8 @@ void infer_reshape(Inference& op) {
     }
   } else if (!dims.known_equal(count, given)) {
     if (const Bounds a = dims.bounds(count), b = dims.bounds(given); std::max(a.lo, b.lo) > std::min(a.hi, b.hi)) {
-      op.reject(op.graph.describe(op.operands[0]), " has ", dims.to_string(dims.product(op.value(0).shape)), " elements, not ",
-                dims.to_string(dims.product(shape)));
+      op.reject(op.graph.describe(op.operands[0]), " has ", dims.to_string(dims.product(op.value(0).shape)),
+                " elements, not ", dims.to_string(dims.product(shape)));
     }
     op.facts.push_back({Inference::Need::equal, count, given});
   }
@@ -106,7 +107,8 @@ void infer_broadcast(Inference& op) {
   const std::vector<DimId> shape = as_dims(op.attr("shape"));
   const std::vector<DimId>& from = op.value(0).shape;
   if (from.size() > shape.size()) {
-    fail(Code::invalid_argument, op.where(0), " has rank ", from.size(), ", more than the ", shape.size(), " of attribute shape");
+    fail(Code::invalid_argument, op.where(0), " has rank ", from.size(), ", more than the ", shape.size(),
+         " of attribute shape");
   }
   for (const DimId d : shape) op.require_extent(d, "an extent of shape");
   const size_t skip = shape.size() - from.size();
@@ -114,7 +116,8 @@ void infer_broadcast(Inference& op) {
     const DimId target = shape[skip + d];
     if (dims.known_equal(from[d], target) || dims.is_constant(from[d], 1)) continue;
     const DimId both = broadcast_extent(op, from[d], target, 0, 0);
-    if (!dims.known_equal(both, target)) op.require_equal(both, target, "the extent broadcast to and that of shape", 0, 0);
+    if (!dims.known_equal(both, target))
+      op.require_equal(both, target, "the extent broadcast to and that of shape", 0, 0);
   }
   op.results.push_back({op.value(0).dtype, shape});
 }
@@ -198,17 +201,19 @@ void infer_pad(Inference& op) {
   DimTable& dims = op.dims;
   const std::vector<DimId>& shape = op.value(0).shape;
   if (op.value(1).dtype != op.value(0).dtype) {
-    fail(Code::invalid_argument, op.where(1), " has dtype ", name(op.value(1).dtype), ", expected ", name(op.value(0).dtype),
-         " as operand 0");
+    fail(Code::invalid_argument, op.where(1), " has dtype ", name(op.value(1).dtype), ", expected ",
+         name(op.value(0).dtype), " as operand 0");
   }
   if (!op.value(1).shape.empty()) {
-    fail(Code::invalid_argument, op.where(1), " has rank ", op.value(1).shape.size(), ", expected 0: it is the padding");
+    fail(Code::invalid_argument, op.where(1), " has rank ", op.value(1).shape.size(),
+         ", expected 0: it is the padding");
   }
   check_count(op, op.attr("low"), "low");
   check_count(op, op.attr("high"), "high");
   std::vector<DimId> result;
   for (size_t d = 0; d < shape.size(); ++d) {
-    const DimId parts[] = {shape[d], static_cast<DimId>(op.attr("low").ints[d]), static_cast<DimId>(op.attr("high").ints[d])};
+    const DimId parts[] = {shape[d], static_cast<DimId>(op.attr("low").ints[d]),
+                           static_cast<DimId>(op.attr("high").ints[d])};
     result.push_back(dims.expr(DimKind::add, parts));
     op.require_extent(result.back(), "the padded extent");
   }
@@ -224,10 +229,12 @@ void infer_concat(Inference& op) {
   for (size_t i = 0; i < op.operands.size(); ++i) {
     const Value& v = op.value(i);
     if (v.dtype != op.value(0).dtype) {
-      fail(Code::invalid_argument, op.where(i), " has dtype ", name(v.dtype), ", expected ", name(op.value(0).dtype), " as operand 0");
+      fail(Code::invalid_argument, op.where(i), " has dtype ", name(v.dtype), ", expected ", name(op.value(0).dtype),
+           " as operand 0");
     }
     if (v.shape.size() != shape.size()) {
-      fail(Code::invalid_argument, op.where(i), " has rank ", v.shape.size(), ", expected ", shape.size(), " as operand 0");
+      fail(Code::invalid_argument, op.where(i), " has rank ", v.shape.size(), ", expected ", shape.size(),
+           " as operand 0");
     }
     along.push_back(v.shape[joined]);
     for (size_t d = 0; d < shape.size(); ++d)

@@ -63,7 +63,8 @@ void infer_nary(Inference& op) {
 void infer_compare(Inference& op) {
   infer_nary(op);
   if (is_storage_only(op.value(0).dtype)) {
-    fail(Code::invalid_argument, op.where(0), " has dtype ", name(op.value(0).dtype), "; fp8 is for storage, cast it first");
+    fail(Code::invalid_argument, op.where(0), " has dtype ", name(op.value(0).dtype),
+         "; fp8 is for storage, cast it first");
   }
   op.results[0].dtype = DType::boolean;
 }
@@ -140,7 +141,8 @@ void infer_norm(Inference& op) {
     }
     for (size_t d = 0; d < other.size(); ++d) {
       if (op.dims.is_constant(other[d], 1)) continue;
-      op.require_equal(shape[shape.size() - other.size() + d], other[d], "the normalised extents and those of the parameter", 0, i);
+      op.require_equal(shape[shape.size() - other.size() + d], other[d],
+                       "the normalised extents and those of the parameter", 0, i);
     }
   }
   op.results.push_back({op.value(0).dtype, shape});
@@ -179,7 +181,8 @@ void Inference::require_extent(DimId d, std::string_view what) {
 int64_t normal_axis(const Inference& op, int64_t axis, size_t rank, std::string_view attribute) {
   const auto r = static_cast<int64_t>(rank);
   if (axis < -r || axis >= r) {
-    if (r == 0) op.reject("attribute ", attribute, " is ", axis, ", but ", op.graph.describe(op.operands[0]), " has no dims");
+    if (r == 0)
+      op.reject("attribute ", attribute, " is ", axis, ", but ", op.graph.describe(op.operands[0]), " has no dims");
     op.reject("attribute ", attribute, ": ", axis, " is not an axis of rank ", rank, ", expected ", -r, " to ", r - 1);
   }
   return axis < 0 ? axis + r : axis;
@@ -233,8 +236,8 @@ std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> 
   return out + ']';
 }
 
-DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands, const std::vector<bool>& literal,
-                    size_t operand) {
+DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands,
+                    const std::vector<bool>& literal, size_t operand) {
   const bool select = info.rule == Rule::select;
   if (select && operand == 0) return DType::boolean;
   for (size_t i = select; i < literal.size(); ++i)
@@ -245,7 +248,8 @@ DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const Valu
 void infer(Inference& op) {
   const OpInfo& info = op.info;
   if (op.operands.size() < info.min_operands || op.operands.size() > info.max_operands) {
-    if (info.min_operands == info.max_operands) op.reject("takes ", info.min_operands, " operands, not ", op.operands.size());
+    if (info.min_operands == info.max_operands)
+      op.reject("takes ", info.min_operands, " operands, not ", op.operands.size());
     op.reject("takes ", info.min_operands, " to ", info.max_operands, " operands, not ", op.operands.size());
   }
   check_values(op);

@@ -68,15 +68,16 @@ int64_t normal_axis(const Inference& op, int64_t axis, size_t rank, std::string_
 void normalise_axes(Inference& op, Attr& axes, size_t rank);
 // The extent that dims broadcast to; throws naming both operands' shapes.
 DimId broadcast_extent(const Inference& op, DimId a, DimId b, size_t operand_a, size_t operand_b);
-// Refuses constant extents below 0, ranks over max_rank, and sizes that overflow 63 bits of bytes; `what` begins the message.
+// Refuses constant extents below 0, ranks over max_rank, and sizes that overflow 63 bits of bytes; `what` begins the
+// message.
 void check_shape(const DimTable& dims, DType dtype, std::span<const DimId> shape, std::string_view what);
 
 // "f32[B, 4]"
 std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> shape);
 
-// The dtype of a literal in the place of `operand`: bool for the condition of select, else that of the first operand that
-// is none (`literal` tells which are). DType::invalid if there is no such operand.
-DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands, const std::vector<bool>& literal,
-                    size_t operand);
+// The dtype of a literal in the place of `operand`: bool for the condition of select, else that of the first operand
+// that is none (`literal` tells which are). DType::invalid if there is no such operand.
+DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands,
+                    const std::vector<bool>& literal, size_t operand);
 
 }  // namespace ingot::ir

@@ -84,15 +84,18 @@ class Parser {
 
   void version() {
     const Token word = in_.token();
-    if (!word.is_word("ingot") || word.at != 0) in_.fail_at(0, "expected 'ingot 1.0' as the first line, found ", Lexer::found(word));
+    if (!word.is_word("ingot") || word.at != 0)
+      in_.fail_at(0, "expected 'ingot 1.0' as the first line, found ", Lexer::found(word));
     in_.take();
     const Token number = in_.token();
     uint64_t minor;
-    if (number.kind != TokenKind::number || !number.text.starts_with("1.") || !parse_unsigned(number.text.substr(2), minor) ||
-        number.text.substr(2).starts_with("0x")) {
+    if (number.kind != TokenKind::number || !number.text.starts_with("1.") ||
+        !parse_unsigned(number.text.substr(2), minor) || number.text.substr(2).starts_with("0x")) {
       in_.fail_expected("a version, 1.0");
     }
-    if (minor > 0) in_.fail_at(number.at, "version ", shortened(number.text, 40), " is newer than 1.0, the newest that is known here");
+    if (minor > 0)
+      in_.fail_at(number.at, "version ", shortened(number.text, 40),
+                  " is newer than 1.0, the newest that is known here");
     in_.take();
   }
 
@@ -104,7 +107,8 @@ class Parser {
   std::string checked_name(const Token& name) const {
     std::string text = text_of(name);
     if (text.empty()) in_.fail_at(name.at, "a value's name is empty");
-    if (graph_.find_value(text) != no_value) in_.fail_at(name.at, "the name ", Lexer::found(name), " is taken by another value");
+    if (graph_.find_value(text) != no_value)
+      in_.fail_at(name.at, "the name ", Lexer::found(name), " is taken by another value");
     return text;
   }
 
@@ -287,7 +291,8 @@ class Parser {
     const OpInfo* info = find_op(name.text);
     if (!info) {
       if (name.text.find('.') != std::string_view::npos)
-        in_.fail_at(name.at, "unknown op ", Lexer::found(name), ": names with a dot are a host's own, and none is known");
+        in_.fail_at(name.at, "unknown op ", Lexer::found(name),
+                    ": names with a dot are a host's own, and none is known");
       std::vector<std::string_view> known{"constant"};
       for (const OpInfo& row : op_table()) known.push_back(row.name);
       in_.fail_at(name.at, "unknown op ", Lexer::found(name), suggestion(name.text, known));
@@ -331,7 +336,8 @@ class Parser {
     const Value& value = graph_.value(v);
     bool same = value.dtype == t.dtype && value.shape.size() == t.shape.size();
     for (size_t d = 0; same && d < t.shape.size(); ++d) same = graph_.dims().known_equal(value.shape[d], t.shape[d]);
-    if (!same) in_.fail_at(at, "the type here is ", type_text(graph_.dims(), t.dtype, t.shape), ", but of ", graph_.describe(v));
+    if (!same)
+      in_.fail_at(at, "the type here is ", type_text(graph_.dims(), t.dtype, t.shape), ", but of ", graph_.describe(v));
   }
 
   void check_types(const std::vector<ValueId>& results) {
@@ -350,7 +356,8 @@ class Parser {
       while (in_.accept(","));
     }
     if (values.size() != outputs_.size()) {
-      in_.fail_at(at, "return gives ", values.size(), " values, but the graph's head names ", outputs_.size(), " outputs");
+      in_.fail_at(at, "return gives ", values.size(), " values, but the graph's head names ", outputs_.size(),
+                  " outputs");
     }
     for (size_t i = 0; i < values.size(); ++i) {
       check_type(values[i], outputs_[i].type, outputs_[i].type_at);

@@ -80,7 +80,8 @@ class AttrReader {
     const size_t at = in_.token().at;
     const std::string text = in_.take_string(expected("a dtype in quotes, such as \"f32\""));
     const DType type = parse_dtype(text);
-    if (type == DType::invalid) in_.fail_at(at, "unknown dtype ", quoted(shortened(text, 40)), " for attribute ", spec_.name);
+    if (type == DType::invalid)
+      in_.fail_at(at, "unknown dtype ", quoted(shortened(text, 40)), " for attribute ", spec_.name);
     return static_cast<int64_t>(type);
   }
 
@@ -107,8 +108,8 @@ std::vector<NamedAttr> parse_attrs(TokenReader& in, DimTable& dims, const OpInfo
         names.push_back(s.name);
         list += cat(list.empty() ? "" : ", ", s.name);
       }
-      in.fail_at(t.at, "unknown attribute ", Lexer::found(t), " of ", info.name, suggestion(t.text, names), "; it takes ",
-                 list.empty() ? "none" : list);
+      in.fail_at(t.at, "unknown attribute ", Lexer::found(t), " of ", info.name, suggestion(t.text, names),
+                 "; it takes ", list.empty() ? "none" : list);
     }
     if (std::ranges::find(attrs, t.text, &NamedAttr::name) != attrs.end())
       in.fail_at(t.at, "attribute ", t.text, " is given twice");

@@ -11,8 +11,12 @@ struct Function {
   DimKind kind;
 };
 constexpr Function functions[] = {
-    {"floor_div", DimKind::floor_div}, {"ceil_div", DimKind::ceil_div}, {"mod", DimKind::mod},
-    {"min", DimKind::min},             {"max", DimKind::max},           {"bcast", DimKind::bcast},
+    {"floor_div", DimKind::floor_div},
+    {"ceil_div", DimKind::ceil_div},
+    {"mod", DimKind::mod},
+    {"min", DimKind::min},
+    {"max", DimKind::max},
+    {"bcast", DimKind::bcast},
 };
 
 std::optional<DimKind> find_function(std::string_view name) {
@@ -27,10 +31,10 @@ struct Frame {
   size_t at = 0;                    // where it was opened
   std::vector<DimId> arguments;     // finished ones
   std::vector<DimId> terms;
-  bool subtract = false;            // the sign of the term being read
+  bool subtract = false;  // the sign of the term being read
   std::vector<DimId> factors;
-  char pending = 0;                 // operator before the next operand: * / % or none
-  bool negate = false;              // unary minus before the next operand
+  char pending = 0;     // operator before the next operand: * / % or none
+  bool negate = false;  // unary minus before the next operand
 };
 
 class DimParser {

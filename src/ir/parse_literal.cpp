@@ -51,7 +51,8 @@ class ElementReader {
     int64_t count = 0;
     if (!in_.token().is("]")) {
       do {
-        if (count == shape_[d]) in_.fail_at(in_.token().at, "the list for dim ", d, " has more than ", shape_[d], " entries");
+        if (count == shape_[d])
+          in_.fail_at(in_.token().at, "the list for dim ", d, " has more than ", shape_[d], " entries");
         level(d + 1);
         ++count;
       } while (in_.accept(","));

@@ -83,7 +83,8 @@ class Printer {
       for (size_t k = 0; k < op.operands.size(); ++k) {
         const ValueId v = op.operands[k];
         const Value& value = g_.value(v);
-        literal[k] = value.kind == ValueKind::constant && value.shape.empty() && uses_[v] == 1 && g_.value_name(v).empty();
+        literal[k] =
+            value.kind == ValueKind::constant && value.shape.empty() && uses_[v] == 1 && g_.value_name(v).empty();
         count += literal[k];
       }
       if (count == 0 || order[op.results[0]] < count) continue;
@@ -128,8 +129,9 @@ class Printer {
     std::ranges::sort(clauses);  // the order of symbols is that of first use, which a text need not keep
     for (const DimTable::Fact& fact : dims_.facts()) {
       if (fact.derived) continue;
-      clauses.push_back(fact.fact == DimFact::equal ? dims_.to_string(fact.dims[0]) + " == " + dims_.to_string(fact.dims[1])
-                                                    : divided(fact.dims[0]) + " % " + divided(fact.dims[1]) + " == 0");
+      clauses.push_back(fact.fact == DimFact::equal
+                            ? dims_.to_string(fact.dims[0]) + " == " + dims_.to_string(fact.dims[1])
+                            : divided(fact.dims[0]) + " % " + divided(fact.dims[1]) + " == 0");
     }
     if (!clauses.empty()) out_ += " where ";
     list(clauses, [&](const std::string& clause) { out_ += clause; });
@@ -202,7 +204,8 @@ class Printer {
     out_ += info.name;
     if (!op.operands.empty()) out_ += ' ';
     list(op.operands, [&](ValueId v) {
-      out_ += inlined_[v] ? element_text(g_.value(v).dtype, element(g_.constant_data(v).data, g_.constant_data(v).size)) : label(v);
+      out_ += inlined_[v] ? element_text(g_.value(v).dtype, element(g_.constant_data(v).data, g_.constant_data(v).size))
+                          : label(v);
     });
     std::vector<std::string> attrs;
     for (size_t i = 0; i < op.attrs.size(); ++i) {

@@ -63,7 +63,8 @@ uint64_t float_bits(DType type, double v) {
   uint64_t kept = mantissa >> drop;
   const uint64_t half = uint64_t{1} << (drop - 1), rest = mantissa & (2 * half - 1);
   kept += rest > half || (rest == half && (kept & 1));
-  // `kept` holds the hidden bit, so that adding carries into the exponent; a denormal has none and exponent 1 becomes 0.
+  // `kept` holds the hidden bit, so that adding carries into the exponent; a denormal has none and exponent 1 becomes
+  // 0.
   const uint64_t result = (static_cast<uint64_t>(exponent - 1) << f.mantissa_bits) + kept;
   return result > largest ? overflow : sign | result;
 }
@@ -78,7 +79,8 @@ double float_value(DType type, uint64_t bits) {
   const int shift = f64_mantissa - f.mantissa_bits;
   const uint64_t infinity = uint64_t{0x7ff} << f64_mantissa;
   if (field == top && f.infinity) return std::bit_cast<double>(sign | infinity | mantissa << shift);
-  if (field == top && mantissa == (uint64_t{1} << f.mantissa_bits) - 1) return std::bit_cast<double>(sign | infinity | 1);
+  if (field == top && mantissa == (uint64_t{1} << f.mantissa_bits) - 1)
+    return std::bit_cast<double>(sign | infinity | 1);
   const int bias = (1 << (f.exponent_bits - 1)) - 1;
   if (field != 0) {
     const auto exponent = static_cast<uint64_t>(static_cast<int>(field) - bias + f64_bias);

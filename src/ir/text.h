@@ -11,7 +11,8 @@ namespace ingot::ir {
 // The lowest minor version that the content needs is printed in the first line.
 std::string print(const Graph& graph);
 
-// Returns a sealed graph. Throws invalid_argument "line:column: what is wrong, what was expected". Any bytes are safe input.
+// Returns a sealed graph. Throws invalid_argument "line:column: what is wrong, what was expected". Any bytes are safe
+// input.
 Graph parse(std::string_view text);
 
 }  // namespace ingot::ir

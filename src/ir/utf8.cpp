@@ -24,7 +24,8 @@ size_t find_bad_utf8(std::string_view text) noexcept {
       if ((s[i + k] & 0xc0) != 0x80) return i;
     // The second byte is what tells overlong forms, surrogates and values past 0x10ffff.
     const unsigned char d = s[i + 1];
-    if ((c == 0xe0 && d < 0xa0) || (c == 0xed && d > 0x9f) || (c == 0xf0 && d < 0x90) || (c == 0xf4 && d > 0x8f)) return i;
+    if ((c == 0xe0 && d < 0xa0) || (c == 0xed && d > 0x9f) || (c == 0xf0 && d < 0x90) || (c == 0xf4 && d > 0x8f))
+      return i;
     i += length;
   }
   return std::string_view::npos;

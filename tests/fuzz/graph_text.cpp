@@ -1,5 +1,5 @@
-// Graph text as a host or a file may hand it over: parse() refuses it with an Error, or what it returns prints to a text
-// that reads back and prints the same.
+// Graph text as a host or a file may hand it over: parse() refuses it with an Error, or what it returns prints to a
+// text that reads back and prints the same.
 #include <cstdint>
 #include <cstdlib>
 

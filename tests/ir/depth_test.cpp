@@ -35,7 +35,10 @@ Graph chain(uint32_t ops) {
       case 0: v = apply(g, "add", {v, g.scalar(DType::f32, double(i))}); break;
       case 1: v = apply(g, "reshape", {v}, {ints("shape", {-1, 2})}); break;
       case 2: v = apply(g, "reshape", {v}, {ints("shape", {-1, 4})}); break;
-      default: v = apply(g, "exp", {v}); g.set_name(v, cat("v", i)); break;
+      default:
+        v = apply(g, "exp", {v});
+        g.set_name(v, cat("v", i));
+        break;
     }
   }
   g.output("y", v);
@@ -70,7 +73,8 @@ TEST_CASE("hostile nesting is refused on a 256 KiB stack too") {
     // As deep as dims may be: printing and reading them back recurses no further than that.
     std::string deep = "B";
     for (int i = 0; i < 98; ++i) deep = cat("min(", deep, "+1, C*3)");
-    const std::string text = cat("ingot 1.0\ngraph @g(%b: dim B, %c: dim C) -> (i64[", deep, "]) {\n%0 = iota {shape = [", deep, "]}\nreturn %0\n}\n");
+    const std::string text = cat("ingot 1.0\ngraph @g(%b: dim B, %c: dim C) -> (i64[", deep,
+                                 "]) {\n%0 = iota {shape = [", deep, "]}\nreturn %0\n}\n");
     const std::string printed = print(parse(text));
     CHECK(print(parse(printed)) == printed);
   });
@@ -81,7 +85,8 @@ TEST_CASE("100,000 ops over many symbols, with shapes that differ and facts amon
     Graph g("wide");
     DimTable& t = g.dims();
     std::vector<ValueId> inputs;
-    for (int i = 0; i < 300; ++i) inputs.push_back(g.input(cat("x", i), DType::f32, {t.symbol(cat("N", i)), t.constant(6)}));
+    for (int i = 0; i < 300; ++i)
+      inputs.push_back(g.input(cat("x", i), DType::f32, {t.symbol(cat("N", i)), t.constant(6)}));
     ValueId last = inputs[0];
     for (uint32_t i = 0; i < large / 5; ++i) {
       const ValueId x = inputs[i % inputs.size()], y = inputs[(i / 300 * 7 + i) % inputs.size()];

@@ -41,15 +41,18 @@ TEST_CASE("errors of the head") {
   CHECK(wrong("ingot 1.0\ngraph g") == "2:7: expected the name of the graph, '@name', found 'g'");
   CHECK(wrong("ingot 1.0\ngraph @ g") == "2:8: expected a name right after '@'");
   CHECK(wrong("ingot 1.0\ngraph @g(x)") == "2:10: expected an input, '%name: type', or ')', found 'x'");
-  CHECK(wrong("ingot 1.0\ngraph @g(%x: f33[])") == "2:14: expected the type of an input, such as f32[B, 4], found 'f33'");
+  CHECK(wrong("ingot 1.0\ngraph @g(%x: f33[])") ==
+        "2:14: expected the type of an input, such as f32[B, 4], found 'f33'");
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32[B, ])") == "2:21: expected a dim: a number, a symbol or '(', found ']'");
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32[B, 4") == "2:22: expected ']' after the dims, found the end of the text");
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32[-1])") == "2:14: input x: extent -1 is negative");
   CHECK(wrong("ingot 1.0\ngraph @g(%x: c64[2])").starts_with("2:14: input"));
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32, %x: f32)") == "2:20: the name 'x' is taken by another value");
   CHECK(wrong("ingot 1.0\ngraph @g() {") == "2:12: expected '->' between inputs and outputs, found '{'");
-  CHECK(wrong("ingot 1.0\ngraph @g() -> (f32) flags(fast) {") == "2:27: expected relaxed_precision or relaxed_contractions, found 'fast'");
-  CHECK(wrong("ingot 1.0\ngraph @g(%x: f32) -> (y: f32, y: f32) {return %x, %x}") == "2:31: the output name y is taken");
+  CHECK(wrong("ingot 1.0\ngraph @g() -> (f32) flags(fast) {") ==
+        "2:27: expected relaxed_precision or relaxed_contractions, found 'fast'");
+  CHECK(wrong("ingot 1.0\ngraph @g(%x: f32) -> (y: f32, y: f32) {return %x, %x}") ==
+        "2:31: the output name y is taken");
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32[2*N]) -> (f32[2*N]) {return %x}") ==
         "2:7: symbol N is bound by no input: expected an input with it as an extent of its own, or a dim input");
   CHECK(wrong("ingot 1.0\ngraph @g() -> () {return}") == "2:7: the graph \"g\" has no output");
@@ -59,7 +62,8 @@ TEST_CASE("errors of statements") {
   CHECK(body("  %0 = ad %x, %x\n return %0") == "3:8: unknown op 'ad', did you mean add?");
   CHECK(body("  %0 = reducesum %x\n return %0") == "3:8: unknown op 'reducesum', did you mean reduce_sum?");
   CHECK(body("  %0 = quux %x\n return %0") == "3:8: unknown op 'quux'");
-  CHECK(body("  %0 = acme.add %x\n") == "3:8: unknown op 'acme.add': names with a dot are a host's own, and none is known");
+  CHECK(body("  %0 = acme.add %x\n") ==
+        "3:8: unknown op 'acme.add': names with a dot are a host's own, and none is known");
   CHECK(body("  %0 = add %x, %y\n") == "3:17: no value before this is named 'y'");
   CHECK(body("  %0 = neg %0\n") == "3:13: no value before this is named '0'");
   CHECK(body("  %x = neg %x\n") == "3:4: the name 'x' is taken by another value");
@@ -67,25 +71,32 @@ TEST_CASE("errors of statements") {
   CHECK(body("  %0 = add %x\n") == "3:8: add: takes 2 operands, not 1");
   CHECK(body("  %0 = add %x,\n") == "5:1: expected an operand: '%name' or a number, found '}'");
   CHECK(body("  %0 = add %x %x\n") == "3:8: add: takes 2 operands, not 1");
-  CHECK(body("  %0 = add 1, 2\n") == "3:12: the dtype of this number is that of another operand of add, but all are numbers");
+  CHECK(body("  %0 = add 1, 2\n") ==
+        "3:12: the dtype of this number is that of another operand of add, but all are numbers");
   CHECK(body("  %0 = add %x, true\n") == "3:16: true is no value of f32");
   CHECK(body("  %0 = add %x, 1e99\n") == "3:16: '1e99' is out of the range of f32");
   CHECK(body("  %é = neg %x\n") == "3:4: expected a name right after '%'");
-  CHECK(body("  %0 = softmax %x {axs = 1}\n") == "3:20: unknown attribute 'axs' of softmax, did you mean axis?; it takes axis");
+  CHECK(body("  %0 = softmax %x {axs = 1}\n") ==
+        "3:20: unknown attribute 'axs' of softmax, did you mean axis?; it takes axis");
   CHECK(body("  %0 = softmax %x {axis = 1, axis = 1}\n") == "3:30: attribute axis is given twice");
   CHECK(body("  %0 = softmax %x {axis = \"1\"}\n") == "3:27: expected an integer for attribute axis, found '\"1\"'");
-  CHECK(body("  %0 = softmax %x {axis = 2}\n") == "3:8: softmax: attribute axis: 2 is not an axis of rank 2, expected -2 to 1");
+  CHECK(body("  %0 = softmax %x {axis = 2}\n") ==
+        "3:8: softmax: attribute axis: 2 is not an axis of rank 2, expected -2 to 1");
   CHECK(body("  %0 = softmax %x {axis}\n") == "3:24: expected '=' after the name of an attribute, found '}'");
   CHECK(body("  %0 = softmax %x {axis = 1\n  return %0") == "4:3: expected '}' after the attributes, found 'return'");
-  CHECK(body("  %0 = cast %x {to = f16}\n") == "3:22: expected a dtype in quotes, such as \"f32\" for attribute to, found 'f16'");
+  CHECK(body("  %0 = cast %x {to = f16}\n") ==
+        "3:22: expected a dtype in quotes, such as \"f32\" for attribute to, found 'f16'");
   CHECK(body("  %0 = cast %x {to = \"half\"}\n") == "3:22: unknown dtype \"half\" for attribute to");
-  CHECK(body("  %0 = reduce_sum %x {keepdims = 1}\n") == "3:34: expected true or false for attribute keepdims, found '1'");
+  CHECK(body("  %0 = reduce_sum %x {keepdims = 1}\n") ==
+        "3:34: expected true or false for attribute keepdims, found '1'");
   CHECK(body("  %0 = reduce_sum %x {axes = 1}\n") == "3:30: expected '[' before the list of attribute axes, found '1'");
   CHECK(body("  %0 = reduce_sum %x {axes = [99999999999999999999]}\n").find("3:31: ") == 0);
   CHECK(body("  %0 = reshape %x {shape = [B*]}\n") == "3:31: expected a dim: a number, a symbol or '(', found ']'");
   CHECK(body("  %0 = reshape %x {shape = [B/0]}\n") == "3:32: dim expression divides by 0");
-  CHECK(body("  %0 = reshape %x {shape = [9999999999999999999]}\n") == "3:29: the integer '9999999999999999999' is too large");
-  CHECK(body("  %0 = layer_norm %x, %x {epsilon = \"a\"}\n") == "3:37: expected a number for attribute epsilon, found '\"a\"'");
+  CHECK(body("  %0 = reshape %x {shape = [9999999999999999999]}\n") ==
+        "3:29: the integer '9999999999999999999' is too large");
+  CHECK(body("  %0 = layer_norm %x, %x {epsilon = \"a\"}\n") ==
+        "3:37: expected a number for attribute epsilon, found '\"a\"'");
   CHECK(body("  return %x, %x") == "3:3: return gives 2 values, but the graph's head names 1 outputs");
   CHECK(body("  return") == "3:3: return gives 0 values, but the graph's head names 1 outputs");
   CHECK(body("  return %x }\n graph @h") == "4:2: several graphs in one text are not supported");
@@ -102,9 +113,12 @@ TEST_CASE("errors of constants") {
   CHECK(body("%c = constant [1, [2]] : f32[2]\n") == "3:19: expected a number, found '['");
   CHECK(body("%c = constant [1] : f32[1, 1]\n") == "3:16: expected '[' a list of 1 for dim 1, found '1'");
   CHECK(body("%c = constant 1 : f32[B]\n") == "3:19: a constant has constant extents, not B");
-  CHECK(body("%c = constant 1 : f32[9000000000000000000]\n") == "3:19: constant: the size of f32[9000000000000000000] overflows 63 bits");
-  CHECK(body("%c = constant 1 : f32[1000000000000]\n") == "3:15: expected '[' a list of 1000000000000 for dim 0, found '1'");
-  CHECK(body("%c = constant [] : f32[1000000000000]\n") == "3:15: the list for dim 0 has 0 entries, expected 1000000000000");
+  CHECK(body("%c = constant 1 : f32[9000000000000000000]\n") ==
+        "3:19: constant: the size of f32[9000000000000000000] overflows 63 bits");
+  CHECK(body("%c = constant 1 : f32[1000000000000]\n") ==
+        "3:15: expected '[' a list of 1000000000000 for dim 0, found '1'");
+  CHECK(body("%c = constant [] : f32[1000000000000]\n") ==
+        "3:15: the list for dim 0 has 0 entries, expected 1000000000000");
   CHECK(body("%c = constant hex(\"00\") : f32[1000000000000]\n") == "3:15: hex gives 1 bytes, expected 4000000000000");
   CHECK(body("%c = constant hex(\"0g\") : u8\n") == "3:20: expected two hex digits for a byte");
   CHECK(body("%c = constant hex(\"001\") : u8[2]\n") == "3:22: expected two hex digits for a byte");
@@ -126,7 +140,8 @@ TEST_CASE("hostile bytes: not UTF-8, NUL, control characters") {
   CHECK(wrong("ingot 1.0\ngraph @\"open") == "2:8: the string that begins here has no closing quote on its line");
   CHECK(wrong("ingot 1.0\ngraph @\"\\q\"(") == "2:9: unknown escape, expected \\n, \\t, \\\", \\\\ or \\u{...}");
   for (const char* bad : {"\\u{}", "\\u{110000}", "\\u{d800}", "\\u{12", "\\u{1234567}", "\\u{G}"})
-    CHECK(wrong(std::string("ingot 1.0\ngraph @\"") + bad + "\"(") == "2:9: expected \\u{...} with the hex digits of a character");
+    CHECK(wrong(std::string("ingot 1.0\ngraph @\"") + bad + "\"(") ==
+          "2:9: expected \\u{...} with the hex digits of a character");
   CHECK(wrong("ingot 1.0\ngraph @\"\\") != "");
 }
 
@@ -134,16 +149,18 @@ TEST_CASE("hostile nesting") {
   for (const size_t depth : {size_t{10'000}, size_t{1'000'000}}) {
     const std::string open = repeated("(", depth), close = repeated(")", depth);
     CHECK(body("%0 = reshape %x {shape = [" + open + "B" + close + "]}") == "3:283: parentheses nest deeper than 256");
-    CHECK(body("%0 = reshape %x {shape = [" + repeated("min(B,", depth)).find("nest deeper than 256") != std::string::npos);
+    CHECK(body("%0 = reshape %x {shape = [" + repeated("min(B,", depth)).find("nest deeper than 256") !=
+          std::string::npos);
     CHECK(body("%0 = constant " + repeated("[", depth)) == "3:271: lists nest deeper than 256");
-    CHECK(body("%0 = reduce_sum %x {axes = " + repeated("[", depth)) == "3:29: expected an integer for attribute axes, found '['");
+    CHECK(body("%0 = reduce_sum %x {axes = " + repeated("[", depth)) ==
+          "3:29: expected an integer for attribute axes, found '['");
     CHECK(body(repeated("{", depth)) != "");
     CHECK(wrong("ingot 1.0\ngraph @g(%x: f32[B]) -> (f32[B]) where " + repeated("(", depth)) != "");
   }
   CHECK(body("%0 = reshape %x {shape = [" + repeated("(", 200) + "B" + repeated(")", 200) + ", 4]} return %0") == "");
   CHECK(body("%0 = reshape %x {shape = [" + repeated("-", 100'001) + "-B, 4]} return %0") == "");
-  CHECK(body("%0 = iota {shape = [" + repeated("min(C,1+", 150) + "B" + repeated(")", 150) + "]}").find("nested deeper than 100") !=
-        std::string::npos);
+  CHECK(body("%0 = iota {shape = [" + repeated("min(C,1+", 150) + "B" + repeated(")", 150) + "]}")
+            .find("nested deeper than 100") != std::string::npos);
 }
 
 TEST_CASE("hostile lengths: a 10 MB line, name, number, comment and string") {
@@ -165,7 +182,8 @@ TEST_CASE("hostile lengths: a 10 MB line, name, number, comment and string") {
   CHECK(body("%0 = gelu %x {approximate = \"" + long_word + "\"}") != "");
   CHECK(body("%0 = concat " + repeated("%x, ", size / 4) + "%x return %x") != "");
   CHECK(body("%0 = reduce_sum %x {axes = [" + repeated("0,", size / 2) + "0]}") != "");
-  CHECK(body("%0 = constant [" + repeated("1,", size / 2) + "1] : u8[5]") == "3:26: the list for dim 0 has more than 5 entries");
+  CHECK(body("%0 = constant [" + repeated("1,", size / 2) + "1] : u8[5]") ==
+        "3:26: the list for dim 0 has more than 5 entries");
   CHECK(body("%0 = iota {shape = [" + repeated("B+", size / 2) + "B]} %1 = neg %x return %1") == "");
   CHECK(body("%0 = iota {shape = [" + repeated("B*", size / 2) + "B]} %1 = neg %x return %1") != "");
 }
@@ -178,17 +196,22 @@ TEST_CASE("hostile dims: many symbols, facts and overflowing numbers") {
     inputs += cat(i ? ", " : "", "%", i, ": dim ", s);
     where += cat(i ? ", " : "", s, " % ", i % 50 + 2, " == 0, ", s, " == 2*t", i % 100, ", ", s, " >= ", i % 7);
   }
-  CHECK(wrong("ingot 1.0\ngraph @g(" + inputs + ") -> (i64[" + sum + "]) where " + where + " {\n%a = iota {shape = [" + sum + "]} return %a}") != "");
-  CHECK(wrong("ingot 1.0\ngraph @g(" + inputs + ") -> (i64[" + sum + "]) {\n%a = iota {shape = [" + sum + "]} return %a}") == "");
+  CHECK(wrong("ingot 1.0\ngraph @g(" + inputs + ") -> (i64[" + sum + "]) where " + where + " {\n%a = iota {shape = [" +
+              sum + "]} return %a}") != "");
+  CHECK(wrong("ingot 1.0\ngraph @g(" + inputs + ") -> (i64[" + sum + "]) {\n%a = iota {shape = [" + sum +
+              "]} return %a}") == "");
   CHECK(body("%0 = iota {shape = [9223372036854775807*B*B*3]}").find("overflow") == std::string::npos);
   CHECK(body("%0 = iota {shape = [9223372036854775807*3]}") == "3:42: overflow in a constant dim");
-  CHECK(body("%0 = iota {shape = [-9223372036854775808]}") == "3:6: iota: an extent of shape is -9223372036854775808, which is negative");
+  CHECK(body("%0 = iota {shape = [-9223372036854775808]}") ==
+        "3:6: iota: an extent of shape is -9223372036854775808, which is negative");
 }
 
 TEST_CASE("every prefix of a good text is refused with a place") {
   const std::string good =
-      "ingot 1.0\ngraph @g(%x: f32[B, 4], %n: dim N) -> (y: f32[B, 4]) where N >= 1, B % 8 == 0 flags(relaxed_precision) {\n"
-      "  %c = constant [1.0, bits(0x7fc00001)] : f32[2]\n  %0 = mul %x, 2.0 {}\n  %1 = softmax %0 {axis = -1} : f32[B, 4]\n"
+      "ingot 1.0\ngraph @g(%x: f32[B, 4], %n: dim N) -> (y: f32[B, 4]) where N >= 1, B % 8 == 0 "
+      "flags(relaxed_precision) {\n"
+      "  %c = constant [1.0, bits(0x7fc00001)] : f32[2]\n  %0 = mul %x, 2.0 {}\n  %1 = softmax %0 {axis = -1} : f32[B, "
+      "4]\n"
       "  return %1\n}";
   CHECK(wrong(good) == "");
   for (size_t length = 0; length < good.size(); ++length) {

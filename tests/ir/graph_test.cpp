@@ -43,7 +43,8 @@ TEST_CASE("inputs are checked") {
   CHECK(fault([&] { g.input("x", DType::f32, {7}); }) == "input x: no dim has the id 7");
   CHECK(fault([&] { g.input("x", DType::f32, {g.dims().constant(-1)}); }) == "input x: extent -1 is negative");
   const DimId big = g.dims().constant(int64_t{1} << 61);
-  CHECK(fault([&] { g.input("x", DType::f64, {big}); }) == "input x: the size of f64[2305843009213693952] overflows 63 bits");
+  CHECK(fault([&] { g.input("x", DType::f64, {big}); }) ==
+        "input x: the size of f64[2305843009213693952] overflows 63 bits");
   CHECK(fault([&] { g.dim_input("n", big); }) == "dim input n binds 2305843009213693952, expected a symbol");
   CHECK(g.value_count() == 0);
   CHECK(g.input("x", DType::f8e5m2, std::vector<DimId>(max_rank, g.dims().constant(1))) == 0);
@@ -54,13 +55,16 @@ TEST_CASE("constants hold what they were given and are freed with the graph") {
   bool freed = false;
   {
     Graph g;
-    const std::shared_ptr<const void> owner(new int, [&](const void* p) { freed = true, delete static_cast<const int*>(p); });
+    const std::shared_ptr<const void> owner(new int,
+                                            [&](const void* p) { freed = true, delete static_cast<const int*>(p); });
     static const uint8_t bytes[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     const DimId two = g.dims().constant(2);
     const ValueId c = g.constant(DType::i32, {two}, {owner, bytes, 8});
     CHECK(g.constant_data(c).data == bytes);
-    CHECK(fault([&] { g.constant(DType::i32, {two}, {nullptr, bytes, 7}); }) == "constant: i32[2] takes 8 bytes, not 7");
-    CHECK(fault([&] { g.constant(DType::i32, {two}, {nullptr, nullptr, 8}); }) == "constant: 8 bytes of data are missing");
+    CHECK(fault([&] { g.constant(DType::i32, {two}, {nullptr, bytes, 7}); }) ==
+          "constant: i32[2] takes 8 bytes, not 7");
+    CHECK(fault([&] { g.constant(DType::i32, {two}, {nullptr, nullptr, 8}); }) ==
+          "constant: 8 bytes of data are missing");
     CHECK(fault([&] { g.constant(DType::i32, {g.dims().symbol("N")}, {}); }) == "constant: extent N is not a constant");
     CHECK(g.value(g.constant(DType::i32, {g.dims().constant(0)}, {})).shape.size() == 1);
   }

@@ -1,4 +1,5 @@
-// Writes docs/ops.md from the op table. With --check it writes nothing and fails if the page is not what would be written.
+// Writes docs/ops.md from the op table. With --check it writes nothing and fails if the page is not what would be
+// written.
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -13,7 +14,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::string page = ingot::ir::op_table_markdown();
-  if (!check) return std::ofstream(argv[1], std::ios::binary).write(page.data(), static_cast<std::streamsize>(page.size())) ? 0 : 1;
+  if (!check)
+    return std::ofstream(argv[1], std::ios::binary).write(page.data(), static_cast<std::streamsize>(page.size())) ? 0
+                                                                                                                  : 1;
   std::ifstream in(argv[2], std::ios::binary);
   if (std::string(std::istreambuf_iterator<char>(in), {}) == page) return 0;
   std::fprintf(stderr, "%s is stale: run this program with its path\n", argv[2]);

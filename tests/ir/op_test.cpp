@@ -30,16 +30,17 @@ TEST_CASE("op numbers and names are unique, ascending, and found both ways") {
 
 TEST_CASE("op numbers are those released, for ever") {
   const std::pair<const char*, uint32_t> released[] = {
-      {"add", 1},      {"sub", 2},       {"mul", 3},         {"div", 4},          {"neg", 5},         {"abs", 6},
-      {"min", 7},      {"max", 8},       {"sqrt", 9},        {"floor", 10},       {"ceil", 11},       {"round", 12},
-      {"fma", 13},     {"rsqrt", 20},    {"exp", 21},        {"log", 22},         {"tanh", 23},       {"erf", 24},
-      {"sigmoid", 25}, {"pow", 26},      {"gelu", 27},       {"silu", 28},        {"relu", 29},       {"eq", 40},
-      {"ne", 41},      {"lt", 42},       {"le", 43},         {"gt", 44},          {"ge", 45},         {"and", 46},
-      {"or", 47},      {"xor", 48},      {"not", 49},        {"select", 50},      {"clamp", 51},      {"cast", 52},
-      {"iota", 60},    {"reshape", 61},  {"transpose", 62},  {"broadcast", 63},   {"slice", 64},      {"pad", 65},
-      {"concat", 66},  {"reverse", 67},  {"reduce_sum", 80}, {"reduce_prod", 81}, {"reduce_max", 82}, {"reduce_min", 83},
-      {"reduce_mean", 84}, {"reduce_any", 85}, {"reduce_all", 86}, {"matmul", 100}, {"softmax", 110},
-      {"layer_norm", 111}, {"rms_norm", 112},
+      {"add", 1},          {"sub", 2},         {"mul", 3},         {"div", 4},          {"neg", 5},
+      {"abs", 6},          {"min", 7},         {"max", 8},         {"sqrt", 9},         {"floor", 10},
+      {"ceil", 11},        {"round", 12},      {"fma", 13},        {"rsqrt", 20},       {"exp", 21},
+      {"log", 22},         {"tanh", 23},       {"erf", 24},        {"sigmoid", 25},     {"pow", 26},
+      {"gelu", 27},        {"silu", 28},       {"relu", 29},       {"eq", 40},          {"ne", 41},
+      {"lt", 42},          {"le", 43},         {"gt", 44},         {"ge", 45},          {"and", 46},
+      {"or", 47},          {"xor", 48},        {"not", 49},        {"select", 50},      {"clamp", 51},
+      {"cast", 52},        {"iota", 60},       {"reshape", 61},    {"transpose", 62},   {"broadcast", 63},
+      {"slice", 64},       {"pad", 65},        {"concat", 66},     {"reverse", 67},     {"reduce_sum", 80},
+      {"reduce_prod", 81}, {"reduce_max", 82}, {"reduce_min", 83}, {"reduce_mean", 84}, {"reduce_any", 85},
+      {"reduce_all", 86},  {"matmul", 100},    {"softmax", 110},   {"layer_norm", 111}, {"rms_norm", 112},
   };
   for (const auto& [name, number] : released) {
     const OpInfo* op = find_op(name);
@@ -62,8 +63,9 @@ TEST_CASE("attribute lists: unique names, and a default just where an attribute 
 }
 
 TEST_CASE("dtype sets") {
-  const DType all[] = {DType::boolean, DType::i8,  DType::i16,  DType::i32, DType::i64, DType::u8,     DType::u16,    DType::u32,
-                       DType::u64,     DType::f16, DType::bf16, DType::f32, DType::f64, DType::f8e4m3, DType::f8e5m2, DType::c64};
+  const DType all[] = {DType::boolean, DType::i8,     DType::i16,    DType::i32, DType::i64,  DType::u8,
+                       DType::u16,     DType::u32,    DType::u64,    DType::f16, DType::bf16, DType::f32,
+                       DType::f64,     DType::f8e4m3, DType::f8e5m2, DType::c64};
   //                       b  i8-i64      u8-u64      f16-f64     fp8   c64
   const char* const rows[] = {"0 1111 1111 1111 00 0", "0 0000 0000 1111 00 0", "1 1111 1111 1111 11 0",
                               "1 0000 0000 0000 00 0", "1 1111 1111 0000 00 0", "0 1111 0000 1111 00 0"};
@@ -89,12 +91,15 @@ TEST_CASE("dtypes: names, sizes, and numbers that are none") {
 
 TEST_CASE("the op table as JSON has a line per op and balanced brackets") {
   const std::string json = op_table_json();
-  CHECK(json.starts_with("{\"schema\": 1, \"ops\": [\n{\"name\": \"add\", \"number\": 1, \"class\": \"elementwise\", "
-                         "\"operands\": [2, 2], \"dtypes\": [\"i8\", "));
+  CHECK(
+      json.starts_with("{\"schema\": 1, \"ops\": [\n{\"name\": \"add\", \"number\": 1, \"class\": \"elementwise\", "
+                       "\"operands\": [2, 2], \"dtypes\": [\"i8\", "));
   CHECK(static_cast<size_t>(std::ranges::count(json, '\n')) == op_table().size() + 2);
   CHECK(std::ranges::count(json, '{') == std::ranges::count(json, '}'));
   CHECK(std::ranges::count(json, '[') == std::ranges::count(json, ']'));
-  CHECK(json.find("{\"name\": \"approximate\", \"kind\": \"string\", \"required\": false, \"default\": \"\\\"none\\\"\"") != std::string::npos);
+  CHECK(json.find(
+            "{\"name\": \"approximate\", \"kind\": \"string\", \"required\": false, \"default\": \"\\\"none\\\"\"") !=
+        std::string::npos);
 }
 
 TEST_CASE("the op table as Markdown names every op and attribute") {

@@ -22,7 +22,8 @@ double by_definition(const Format& f, uint64_t bits) {
   const int bias = (1 << (f.exponent_bits - 1)) - 1, top = (1 << f.exponent_bits) - 1;
   const int e = static_cast<int>(bits >> f.mantissa_bits) & top;
   const auto m = static_cast<double>(bits & ((1u << f.mantissa_bits) - 1));
-  const double sign = bits >> (f.exponent_bits + f.mantissa_bits) & 1 ? -1 : 1, scale = std::ldexp(1.0, -f.mantissa_bits);
+  const double sign = bits >> (f.exponent_bits + f.mantissa_bits) & 1 ? -1 : 1,
+               scale = std::ldexp(1.0, -f.mantissa_bits);
   if (f.type == DType::f8e4m3 ? (bits & 0x7f) == 0x7f : e == top && m != 0) return std::nan("");
   if (f.type != DType::f8e4m3 && e == top) return sign * HUGE_VAL;
   return e == 0 ? sign * m * scale * std::ldexp(1.0, 1 - bias) : sign * (1 + m * scale) * std::ldexp(1.0, e - bias);
@@ -103,7 +104,8 @@ TEST_CASE("element text reads back to the same bits: every narrow float, and f32
   const auto back = [](DType type, const std::string& text) {
     std::string_view t = text;
     Literal l;
-    if (t.starts_with("bits(")) return literal_bits({Literal::Kind::bits, false, false, t.substr(5, t.size() - 6)}, type);
+    if (t.starts_with("bits("))
+      return literal_bits({Literal::Kind::bits, false, false, t.substr(5, t.size() - 6)}, type);
     if ((l.negative = t.starts_with("-"))) t.remove_prefix(1);
     l.kind = t == "inf" ? Literal::Kind::infinity : t == "nan" ? Literal::Kind::nan : Literal::Kind::number;
     l.digits = t;
@@ -131,7 +133,7 @@ TEST_CASE("literals: ranges, forms and refusals") {
   const auto number = [](DType t, const char* digits, bool negative = false) {
     return literal_bits({Literal::Kind::number, negative, false, digits}, t);
   };
-  CHECK(number(DType::f32, "16777217") == 0x4b800000);   // ties to even
+  CHECK(number(DType::f32, "16777217") == 0x4b800000);  // ties to even
   CHECK(number(DType::f32, "0x1.8p3") == 0x41400000);
   CHECK(number(DType::f32, "1e-46") == 0);
   CHECK(number(DType::f32, "1e-45", true) == 0x80000001);
@@ -145,7 +147,9 @@ TEST_CASE("literals: ranges, forms and refusals") {
   CHECK(fault([&] { number(DType::u8, "1", true); }) == "'-1' is out of the range of u8");
   CHECK(fault([&] { number(DType::i64, "99999999999999999999"); }) != "");
   CHECK(fault([&] { number(DType::boolean, "1"); }) != "");
-  CHECK(fault([&] { literal_bits({Literal::Kind::bits, false, false, "0x1ff"}, DType::u8); }) == "'0x1ff' has more bits than u8");
+  CHECK(fault([&] { literal_bits({Literal::Kind::bits, false, false, "0x1ff"}, DType::u8); }) ==
+        "'0x1ff' has more bits than u8");
   CHECK(fault([&] { literal_bits({Literal::Kind::nan, false, false, ""}, DType::i32); }) == "nan is no value of i32");
-  CHECK(fault([&] { literal_bits({Literal::Kind::boolean, false, true, ""}, DType::f32); }) == "true is no value of f32");
+  CHECK(fault([&] { literal_bits({Literal::Kind::boolean, false, true, ""}, DType::f32); }) ==
+        "true is no value of f32");
 }

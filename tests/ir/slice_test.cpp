@@ -46,7 +46,8 @@ TEST_CASE("constant slices of constant and symbolic extents are Python's") {
         CHECK(g.dims().facts().empty());
         for (int64_t n = 0; n <= 6; ++n) {
           const std::vector<int64_t> expected = python_indices(n, start, limit, step);
-          CHECK_MESSAGE(graph_indices(g, y, n) == expected, cat(start, ":", limit, ":", step, " of ", n, ": ", type_of(g, y)));
+          CHECK_MESSAGE(graph_indices(g, y, n) == expected,
+                        cat(start, ":", limit, ":", step, " of ", n, ": ", type_of(g, y)));
           Graph fixed;
           const ValueId x = fixed.input("x", DType::u8, {fixed.dims().constant(n)});
           const ValueId z = apply(fixed, "slice", {x}, attrs);
@@ -63,7 +64,8 @@ TEST_CASE("slices read simply where they can") {
   DimTable& t = g.dims();
   const ValueId x = g.input("x", DType::f32, {t.symbol("N")});
   const auto of = [&](int64_t start, int64_t limit, int64_t step) {
-    return type_of(g, apply(g, "slice", {x}, {ints("starts", {start}), ints("limits", {limit}), ints("steps", {step})}));
+    return type_of(g,
+                   apply(g, "slice", {x}, {ints("starts", {start}), ints("limits", {limit}), ints("steps", {step})}));
   };
   CHECK(of(0, INT64_MAX, 1) == "f32[N]");
   CHECK(of(0, INT64_MAX, 2) == "f32[ceil_div(N, 2)]");
@@ -96,12 +98,14 @@ TEST_CASE("ill-formed slices") {
   Graph g;
   const ValueId x = g.input("x", DType::f32, {g.dims().symbol("N"), g.dims().constant(4)});
   const auto wrong = [&](std::vector<NamedAttr> attrs) { return fault([&] { apply(g, "slice", {x}, attrs); }); };
-  CHECK(wrong({ints("starts", {0, 0}), ints("limits", {1, 1}), ints("steps", {1, 0})}) == "slice: attribute steps: 0 is no step");
+  CHECK(wrong({ints("starts", {0, 0}), ints("limits", {1, 1}), ints("steps", {1, 0})}) ==
+        "slice: attribute steps: 0 is no step");
   CHECK(wrong({ints("starts", {0}), ints("limits", {1, 1})}) ==
         "slice: attribute starts has 1 entries, expected 2, one per dim of %x: f32[N, 4]");
   CHECK(wrong({ints("starts", {0, 0})}) == "slice: attribute limits is missing, expected a list of dim");
   CHECK(wrong({ints("starts", {0, 0}), ints("limits", {1, 1}), ints("steps", {1, INT64_MIN})}) != "");
-  const std::vector<NamedAttr> extreme = {ints("starts", {INT64_MIN, INT64_MAX}), ints("limits", {INT64_MAX, INT64_MIN}),
+  const std::vector<NamedAttr> extreme = {ints("starts", {INT64_MIN, INT64_MAX}),
+                                          ints("limits", {INT64_MAX, INT64_MIN}),
                                           ints("steps", {INT64_MAX, -INT64_MAX})};
   CHECK(type_of(g, apply(g, "slice", {x}, extreme)).ends_with(", 1]"));
 }

@@ -79,42 +79,49 @@ graph @"my graph"(%p: f32[N, M], %"a \"b\"\n\u{1}\u{7f}": i64[], %n: dim B, %"7"
 }
 
 TEST_CASE("comments, spaces and omitted things") {
-  reads_as("ingot 1.0 // the version\n\n\tgraph\r\n@g ( %x : f32 [ B , 4 ] )->( f32[B,4] ){// body\n"
-           "%0=neg %x{}\n%1 = softmax %0 : f32[B, 4]\nreturn %1}// end",
-           graph("(%x: f32[B, 4]) -> (f32[B, 4])", "  %0 = neg %x\n  %1 = softmax %0 {axis = 1}\n  return %1\n"));
+  reads_as(
+      "ingot 1.0 // the version\n\n\tgraph\r\n@g ( %x : f32 [ B , 4 ] )->( f32[B,4] ){// body\n"
+      "%0=neg %x{}\n%1 = softmax %0 : f32[B, 4]\nreturn %1}// end",
+      graph("(%x: f32[B, 4]) -> (f32[B, 4])", "  %0 = neg %x\n  %1 = softmax %0 {axis = 1}\n  return %1\n"));
 }
 
 TEST_CASE("literals are constants of the other operand's dtype") {
-  const std::string text = graph("(%x: f32[N], %i: i32[N], %m: bool[N], %h: f16[])  -> (f32[N], i32[N], f32[N], bool[N], f16[], f32[3*N+2])",
-                                 "%a = mul 2, %x %b = add %i, -7 %c = select %m, %a, -inf %d = or %m, false %e = fma %h, 0.1, -1e-3\n"
-                                 "%f = pad %c, bits(0xffc00000) {low = [N], high = [2]}\n"
-                                 "%g = select true, %f, nan %z = concat %f, %x\n"
-                                 "return %a, %b, %c, %d, %e, %z");
+  const std::string text =
+      graph("(%x: f32[N], %i: i32[N], %m: bool[N], %h: f16[])  -> (f32[N], i32[N], f32[N], bool[N], f16[], f32[3*N+2])",
+            "%a = mul 2, %x %b = add %i, -7 %c = select %m, %a, -inf %d = or %m, false %e = fma %h, 0.1, -1e-3\n"
+            "%f = pad %c, bits(0xffc00000) {low = [N], high = [2]}\n"
+            "%g = select true, %f, nan %z = concat %f, %x\n"
+            "return %a, %b, %c, %d, %e, %z");
   Graph g = parse(text);
   CHECK(g.value(g.find_value("a")).dtype == DType::f32);
   const Op& b = g.op(g.value(g.find_value("b")).source);
   CHECK(g.value(b.operands[1]).dtype == DType::i32);
-  reads_as(text, graph("(%x: f32[N], %i: i32[N], %m: bool[N], %h: f16[]) -> (f32[N], i32[N], f32[N], bool[N], f16[], f32[3*N+2])",
-                       "  %a = mul 2.0, %x\n  %b = add %i, -7\n  %c = select %m, %a, -inf\n  %d = or %m, false\n"
-                       "  %e = fma %h, 0.1, -0.001\n  %f = pad %c, bits(0xffc00000) {low = [N], high = [2]}\n"
-                       "  %g = select true, %f, nan\n  %z = concat %f, %x\n  return %a, %b, %c, %d, %e, %z\n"));
+  reads_as(
+      text,
+      graph("(%x: f32[N], %i: i32[N], %m: bool[N], %h: f16[]) -> (f32[N], i32[N], f32[N], bool[N], f16[], f32[3*N+2])",
+            "  %a = mul 2.0, %x\n  %b = add %i, -7\n  %c = select %m, %a, -inf\n  %d = or %m, false\n"
+            "  %e = fma %h, 0.1, -0.001\n  %f = pad %c, bits(0xffc00000) {low = [N], high = [2]}\n"
+            "  %g = select true, %f, nan\n  %z = concat %f, %x\n  return %a, %b, %c, %d, %e, %z\n"));
 }
 
 TEST_CASE("constants: scalars, lists, hex floats, exact bits, and hex bytes beyond") {
-  reads_as(graph("() -> (f32[2, 2], f64[], i8[0, 3], i8[2, 0], u64[], f16[3], bool[2])",
-                 "%a = constant [[1, 0x1.8p3], [-0.0, bits(0x7fc00001)]] : f32[2, 2]\n%b = constant 0.1 : f64[]\n"
-                 "%c = constant [] : i8[0, 3]\n%d = constant [[], []] : i8[2, 0]\n%e = constant 18446744073709551615 : u64\n"
-                 "%f = constant [0.1, inf, nan] : f16[3]\n%g = constant [true, false] : bool[2]\n"
-                 "return %a, %b, %c, %d, %e, %f, %g"),
-           graph("() -> (f32[2, 2], f64[], i8[0, 3], i8[2, 0], u64[], f16[3], bool[2])",
-                 "  %a = constant [[1.0, 12.0], [-0.0, bits(0x7fc00001)]] : f32[2, 2]\n  %b = constant 0.1 : f64\n"
-                 "  %c = constant hex(\"\") : i8[0, 3]\n  %d = constant hex(\"\") : i8[2, 0]\n  %e = constant 18446744073709551615 : u64\n"
-                 "  %f = constant [0.1, inf, nan] : f16[3]\n  %g = constant [true, false] : bool[2]\n"
-                 "  return %a, %b, %c, %d, %e, %f, %g\n"));
-  golden(graph("() -> (u8[7, 7])",
-               "  %0 = constant hex(\n"
-               "    \"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f\"\n"
-               "    \"ff\") : u8[7, 7]\n  return %0\n"));
+  reads_as(
+      graph("() -> (f32[2, 2], f64[], i8[0, 3], i8[2, 0], u64[], f16[3], bool[2])",
+            "%a = constant [[1, 0x1.8p3], [-0.0, bits(0x7fc00001)]] : f32[2, 2]\n%b = constant 0.1 : f64[]\n"
+            "%c = constant [] : i8[0, 3]\n%d = constant [[], []] : i8[2, 0]\n%e = constant 18446744073709551615 : u64\n"
+            "%f = constant [0.1, inf, nan] : f16[3]\n%g = constant [true, false] : bool[2]\n"
+            "return %a, %b, %c, %d, %e, %f, %g"),
+      graph("() -> (f32[2, 2], f64[], i8[0, 3], i8[2, 0], u64[], f16[3], bool[2])",
+            "  %a = constant [[1.0, 12.0], [-0.0, bits(0x7fc00001)]] : f32[2, 2]\n  %b = constant 0.1 : f64\n"
+            "  %c = constant hex(\"\") : i8[0, 3]\n  %d = constant hex(\"\") : i8[2, 0]\n  %e = constant "
+            "18446744073709551615 : u64\n"
+            "  %f = constant [0.1, inf, nan] : f16[3]\n  %g = constant [true, false] : bool[2]\n"
+            "  return %a, %b, %c, %d, %e, %f, %g\n"));
+  golden(
+      graph("() -> (u8[7, 7])",
+            "  %0 = constant hex(\n"
+            "    \"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f202122232425262728292a2b2c2d2e2f\"\n"
+            "    \"ff\") : u8[7, 7]\n  return %0\n"));
 }
 
 TEST_CASE("constants stay apart from literals where reading back would differ") {
@@ -134,11 +141,12 @@ TEST_CASE("constants stay apart from literals where reading back would differ") 
   const ValueId last = apply(g, "add", {apply(g, "add", {swapped, both}), named});
   g.output("", last);
   g.seal();
-  CHECK(print(g) == graph("(%x: f32[N]) -> (f32[N])",
-                          "  %0 = add %x, 1.0\n  %1 = constant 2.0 : f32\n  %2 = mul %0, %1\n"
-                          "  %3 = mul %2, %1\n  %4 = clamp %3, 0.0, 6.0\n  %5 = sub 3.0, %4\n  %6 = constant 3.0 : f32\n"
-                          "  %7 = constant 4.0 : f32\n  %8 = add %6, %7\n  %nine = constant 9.0 : f32\n  %9 = add %5, %8\n"
-                          "  %10 = add %9, %nine\n  return %10\n"));
+  CHECK(print(g) ==
+        graph("(%x: f32[N]) -> (f32[N])",
+              "  %0 = add %x, 1.0\n  %1 = constant 2.0 : f32\n  %2 = mul %0, %1\n"
+              "  %3 = mul %2, %1\n  %4 = clamp %3, 0.0, 6.0\n  %5 = sub 3.0, %4\n  %6 = constant 3.0 : f32\n"
+              "  %7 = constant 4.0 : f32\n  %8 = add %6, %7\n  %nine = constant 9.0 : f32\n  %9 = add %5, %8\n"
+              "  %10 = add %9, %nine\n  return %10\n"));
   golden(print(g));
 }
 
@@ -159,24 +167,34 @@ TEST_CASE("every op prints and reads back to an equal graph") {
       case Rule::nary: operands.back() = op.types == TypeSet::bit ? i : y; break;
       case Rule::compare: operands[1] = y; break;
       case Rule::select: operands = {m, x, y}; break;
-      case Rule::cast: variants = {{{"to", Attr::of_dtype(DType::bf16)}}, {{"to", Attr::of_dtype(DType::f8e4m3)}}}; break;
+      case Rule::cast:
+        variants = {{{"to", Attr::of_dtype(DType::bf16)}}, {{"to", Attr::of_dtype(DType::f8e4m3)}}};
+        break;
       case Rule::iota: variants = {{dims("shape", {b, t.add(n, six)}), integer("axis", 1)}}; break;
-      case Rule::reshape: variants = {{ints("shape", {-1, 4})}, {dims("shape", {t.constant(2), t.constant(-1), b})}}; break;
+      case Rule::reshape:
+        variants = {{ints("shape", {-1, 4})}, {dims("shape", {t.constant(2), t.constant(-1), b})}};
+        break;
       case Rule::transpose: variants = {{ints("perm", {2, 0, 1})}}; break;
       case Rule::broadcast: variants = {{dims("shape", {t.constant(3), b, n, six})}}; break;
       case Rule::slice:
         variants = {{ints("starts", {1, -3, 0}), ints("limits", {INT64_MAX, -1, 2})},
                     {ints("starts", {-1, -1, 5}), ints("limits", {INT64_MIN, 2, -7}), ints("steps", {-1, -2, -1})}};
         break;
-      case Rule::pad: operands = {x, s}, variants = {{dims("low", {n, t.constant(-2), t.constant(0)}), ints("high", {1, 0, -1})}}; break;
+      case Rule::pad:
+        operands = {x, s}, variants = {{dims("low", {n, t.constant(-2), t.constant(0)}), ints("high", {1, 0, -1})}};
+        break;
       case Rule::concat: operands = {x, x, x}, variants = {{}, {integer("axis", -1)}}; break;
       case Rule::reverse: variants = {{ints("axes", {1})}, {ints("axes", {})}}; break;
       case Rule::reduce: variants = {{}, {ints("axes", {-1, 0}), {"keepdims", Attr::of_bool(true)}}}; break;
       case Rule::matmul: operands = {x, w}; break;
       case Rule::softmax: variants = {{}, {integer("axis", 0)}}; break;
-      case Rule::norm: operands = op.max_operands == 3 ? std::vector{x, w, w} : std::vector{x, w};
-        variants = {{}, {{"epsilon", Attr::of_float(1.0 / 3)}}}; break;
-      case Rule::unary: if (op.name == "gelu") variants.push_back({{"approximate", Attr::of_string("tanh")}}); break;
+      case Rule::norm:
+        operands = op.max_operands == 3 ? std::vector{x, w, w} : std::vector{x, w};
+        variants = {{}, {{"epsilon", Attr::of_float(1.0 / 3)}}};
+        break;
+      case Rule::unary:
+        if (op.name == "gelu") variants.push_back({{"approximate", Attr::of_string("tanh")}});
+        break;
     }
     for (const auto& attrs : variants) g.output("", apply(g, op.name, operands, attrs));
   }
@@ -189,19 +207,24 @@ TEST_CASE("every op prints and reads back to an equal graph") {
 
 TEST_CASE("written result types are checked") {
   const auto with = [](const std::string& type) {
-    return fault([&] { parse(graph("(%x: f32[N, 2]) -> (f32[2*N])", "%0 = reshape %x {shape = [-1]} : " + type + "\nreturn %0")); });
+    return fault([&] {
+      parse(graph("(%x: f32[N, 2]) -> (f32[2*N])", "%0 = reshape %x {shape = [-1]} : " + type + "\nreturn %0"));
+    });
   };
   CHECK(with("f32[2*N]") == "");
   CHECK(with("f32[N+N]") == "");
   CHECK(with("f32[N]") == "3:34: the type here is f32[N], but of %0: f32[2*N]");
   CHECK(with("f64[2*N]") == "3:34: the type here is f64[2*N], but of %0: f32[2*N]");
-  CHECK(fault([&] { parse(graph("(%x: f32[N]) -> (f32[M], f32[N])", "return %x, %x")); }) == "2:26: the type here is f32[M], but of %x: f32[N]");
+  CHECK(fault([&] { parse(graph("(%x: f32[N]) -> (f32[M], f32[N])", "return %x, %x")); }) ==
+        "2:26: the type here is f32[M], but of %x: f32[N]");
 }
 
 TEST_CASE("dim expressions of every kind") {
-  const std::string dims = "[2*B+1, B-1, -B+3, (A+B)*(A-B), A/4, (A+1)/B, A%B, ceil_div(A, 8), ceil_div(A, B), floor_div(A, 3), mod(A, 5), "
-                           "min(A, B, 3), max(A, 1), bcast(A, B), ((A))]";
-  const Graph g = parse(graph("(%a: dim A, %b: dim B) -> (i64" + dims + ")", "%0 = iota {shape = " + dims + "} return %0"));
+  const std::string dims =
+      "[2*B+1, B-1, -B+3, (A+B)*(A-B), A/4, (A+1)/B, A%B, ceil_div(A, 8), ceil_div(A, B), floor_div(A, 3), mod(A, 5), "
+      "min(A, B, 3), max(A, 1), bcast(A, B), ((A))]";
+  const Graph g =
+      parse(graph("(%a: dim A, %b: dim B) -> (i64" + dims + ")", "%0 = iota {shape = " + dims + "} return %0"));
   const DimTable& t = g.dims();
   const std::vector<DimId>& shape = g.value(g.outputs()[0].value).shape;
   const int64_t expected[] = {7, 2, 0, 91, 2, 3, 1, 2, 4, 3, 0, 3, 10, 0, 10};  // at A = 10, B = 3
@@ -253,7 +276,10 @@ TEST_CASE("facts stated after ops are printed as a text states them") {
   t.assume(DimFact::equal, equal);
   t.symbol("K", 2);
   g.seal();
-  CHECK(print(g) == graph("(%x: f32[N], %y: f32[K]) -> (f32[K, 8]) where K >= 2, N == 8*K",
-                          "  %r = reshape %x {shape = [K, 8]}\n  %0 = reshape %y {shape = [K, 1]}\n  %1 = add %r, %0\n  return %1\n"));
+  CHECK(
+      print(g) ==
+      graph(
+          "(%x: f32[N], %y: f32[K]) -> (f32[K, 8]) where K >= 2, N == 8*K",
+          "  %r = reshape %x {shape = [K, 8]}\n  %0 = reshape %y {shape = [K, 1]}\n  %1 = add %r, %0\n  return %1\n"));
   golden(print(g));
 }
