@@ -105,8 +105,8 @@ Pair log_pair(Val x) {
   const LogReduced a = log_reduce(select(tiny, x * 0x1p54, x));
   const Val k = a.biased_k - select(tiny, x.lit(log_k_bias + 54), x.lit(log_k_bias));
 
-  // log(m) = 2 s + s t, s = (m - 1) / (m + 1) as a pair, t = z (2/3 + z q(z)), z = s^2. Only z q(z) is below the pair
-  // precision; its share of the result is under 2^-12.
+  // log(m) = 2 s + s t, s = (m - 1) / (m + 1) as a pair, t = z (2/3 + z q(z)), z = s^2. Only q(z) is rounded to a
+  // double; its share of the result is under 2^-12.
   const Val f = a.m - 1.0;
   const Val d = -1.0 - a.m;  // negated, with d_lo
   const Val d_lo = (-1.0 - d) - a.m;
@@ -118,10 +118,11 @@ Pair log_pair(Val x) {
   static constexpr double c[] = {0x1.999999999999ap-2, 0x1.24924924922ffp-2, 0x1.c71c71c74c23ep-3,
                                  0x1.745d173d2f459p-3, 0x1.3b13a9ac6246ep-3, 0x1.111557b611aa6p-3,
                                  0x1.e018109c9ffdcp-4, 0x1.dab3b3bdde5a4p-4};
-  const Pair w = fast_two_sum(z.lit(0x1.5555555555555p-1), z * horner(z, c));
-  const Val w_lo = w.lo + 0x1.5555555555555p-55;
-  const Val t = z * w.hi;
-  const Val t_lo = fma(z, w_lo, fma(z_lo, w.hi, fma(z, w.hi, -t)));
+  const Val q = horner(z, c);
+  const Val w = fma(z, q, 0x1.5555555555555p-1);
+  const Val w_lo = fma(z, q, 0x1.5555555555555p-1 - w) + fma(z_lo, q, 0x1.5555555555555p-55);
+  const Val t = z * w;
+  const Val t_lo = fma(z, w_lo, fma(z_lo, w, fma(z, w, -t)));
   const Val g = s * t;
   const Val g_lo = fma(s, t_lo, fma(s_lo, t, fma(s, t, -g)));
 
