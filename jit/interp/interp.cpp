@@ -162,7 +162,7 @@ std::shared_ptr<const Body> interpreter_with(const Program& program, const Ops& 
 
 std::shared_ptr<const Body> interpreter(const Program& program) {
 #if defined(INGOT_HAVE_AVX2)
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c"))
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return interp::interpreter_with(program, interp::ops_avx2());
 #endif
   return interp::interpreter_with(program, interp::ops_baseline());

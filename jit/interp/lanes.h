@@ -67,15 +67,23 @@ inline void map3(int64_t n, char* out, const char* a, const char* b, const char*
   const A x0 = x[0];
   const B y0 = y[0];
   const C z0 = z[0];
-  const auto at = [](auto items, int64_t i) { return items[i]; };
   switch (scalars & 7) {
-    case 0: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), B(at(y, i)), C(at(z, i))); return;
-    case 1: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, B(at(y, i)), C(at(z, i))); return;
-    case 2: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), y0, C(at(z, i))); return;
-    case 3: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, y0, C(at(z, i))); return;
-    case 4: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), B(at(y, i)), z0); return;
-    case 5: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, B(at(y, i)), z0); return;
-    case 6: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(A(at(x, i)), y0, z0); return;
+    case 0:
+      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] =
+          f(static_cast<A>(x[i]), static_cast<B>(y[i]), static_cast<C>(z[i]));
+      return;
+    case 1:
+      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, static_cast<B>(y[i]), static_cast<C>(z[i]));
+      return;
+    case 2:
+      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(static_cast<A>(x[i]), y0, static_cast<C>(z[i]));
+      return;
+    case 3: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, y0, static_cast<C>(z[i])); return;
+    case 4:
+      INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(static_cast<A>(x[i]), static_cast<B>(y[i]), z0);
+      return;
+    case 5: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(x0, static_cast<B>(y[i]), z0); return;
+    case 6: INGOT_LANES for (int64_t i = 0; i < n; ++i) r[i] = f(static_cast<A>(x[i]), y0, z0); return;
     default: {
       const R r0 = f(x0, y0, z0);
       for (int64_t i = 0; i < n; ++i) r[i] = r0;

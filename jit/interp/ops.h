@@ -1,5 +1,5 @@
 // The interpreter's table: for each primitive and type a function that computes a whole strip. Built once for the
-// baseline of the platform and, on x86-64, once more for AVX2, FMA and F16C; both give the same bits.
+// baseline of the platform and, on x86-64, once more for AVX2 and FMA; both give the same bits.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,6 @@ struct Ops {
 };
 
 const Ops& ops_baseline();
-const Ops& ops_avx2();  // only where the processor has AVX2, FMA and F16C
+const Ops& ops_avx2();  // only where the processor has AVX2 and FMA
 
 }  // namespace ingot::jit::interp
