@@ -176,7 +176,8 @@ enum {
 typedef int32_t ingot_log_level;
 enum { INGOT_LOG_DEBUG = 1, INGOT_LOG_INFO = 2, INGOT_LOG_WARNING = 3, INGOT_LOG_ERROR = 4 };
 
-/* Numerics flags of a graph. */
+/* Numerics flags of a graph: each allows what would change bits and obliges to nothing. This version takes no advantage
+ * of them; they are part of the text and reserved for it. */
 enum { INGOT_GRAPH_RELAXED_PRECISION = 1, INGOT_GRAPH_RELAXED_CONTRACTIONS = 2 };
 
 /* ---- objects ---- */
@@ -288,9 +289,10 @@ typedef void(INGOT_CALL* ingot_parallel_for)(void* user, uint32_t tasks,
 typedef struct ingot_context_options {
   size_t struct_size;
   const ingot_ext* next;
-  const char* cache_dir;  /* NUL-terminated; NULL: $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot */
-  uint32_t no_disk_cache; /* 1: none */
-  uint32_t no_threads;    /* 1: the library creates no thread of its own for running or preparing */
+  const char*
+      cache_dir; /* absolute, NUL-terminated; NULL: $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot */
+  uint32_t no_disk_cache;        /* 1: none */
+  uint32_t no_threads;           /* 1: the library creates no thread of its own for running or preparing */
   uint64_t memory_cache_bytes;   /* 0: 256 MiB */
   uint64_t memory_cache_entries; /* 0: 16384 */
   uint64_t disk_cache_bytes;     /* 0: 1 GiB */

@@ -1,7 +1,8 @@
 // The C interface for C++17 and later: handles that release themselves, and failures as exceptions.
 //
-// Header only and inline: it adds nothing to the library's ABI. Everything is in namespace ingot_cpp; see ingot.h for
-// what each call does, who owns what, and which calls may run on which thread.
+// Header only and inline: it adds nothing to the library's ABI. It wraps what most hosts use; for the rest get() gives
+// the C handle. Everything is in namespace ingot_cpp; see ingot.h for what each call does, who owns what, and which
+// calls may run on which thread.
 #ifndef INGOT_INGOT_HPP
 #define INGOT_INGOT_HPP
 
@@ -141,7 +142,9 @@ class Tensor {
   mutable ingot_tensor tensor_;
 };
 
-// An attribute for Graph::op; lists and strings are borrowed until the call returns.
+// An attribute for Graph::op; lists and strings are borrowed until the call returns. Lists are written with their type,
+// {"axes", std::vector<int64_t>{0}}, and dtypes as Attr::dtype("to", INGOT_F64): both would be taken for integers
+// otherwise.
 struct Attr : ingot_attr {
   Attr(const char* name, int64_t v) : Attr(name, Kind{INGOT_ATTR_I64}) { value.i64 = v; }
   Attr(const char* name, int v) : Attr(name, int64_t{v}) {}

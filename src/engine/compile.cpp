@@ -4,6 +4,7 @@
 
 #include "engine/describe.h"
 #include "engine/executable.h"
+#include "jit/image/isa.h"
 #include "jit/interp/interp.h"
 #include "loop/schedule.h"
 #include "pass/pipeline.h"
@@ -82,6 +83,10 @@ std::vector<ir::Constant> evaluate(const ir::Graph& graph) {
 std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context,
                                                 std::shared_ptr<const ir::Graph> graph, const CompileOptions& options) {
   if (!graph->sealed()) fail(Code::failed_precondition, "the graph is not finished");
+  // Any machine's code may be asked for, but it has to be some machine's.
+  const std::string& target = options.target;
+  if (!target.empty() && !target.starts_with("sm_") && !jit::can_run(target, target))
+    fail(Code::invalid_argument, "target \"", target, "\" is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN");
   const std::shared_ptr<Executable> out(new Executable());
   out->context_ = std::move(context);
   out->graph_ = std::move(graph);

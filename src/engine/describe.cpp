@@ -14,6 +14,12 @@ namespace ingot::engine {
 
 namespace {
 
+std::string shape_text(const ir::DimTable& dims, std::span<const ir::DimId> shape) {
+  std::string text = "[";
+  for (size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + dims.to_string(shape[d]);
+  return text + "]";
+}
+
 std::string op_name(const ir::Graph& g, uint32_t index) { return std::string(ir::op_info(g.op(index).code)->name); }
 
 // "exp sub div (softmax...)": the ops of a step in graph order.
@@ -32,7 +38,14 @@ size_t first_step(const Executable& e, size_t program) {
   bug("a program without a step");
 }
 
+// "%3: f32[B, 4]" with the names of the printed graph.
+std::string label(const Executable& e, const std::vector<std::string>& names, ir::ValueId v) {
+  const ir::Value& value = e.optimised().value(v);
+  return cat(names[v], ": ", ir::name(value.dtype), shape_text(e.optimised().dims(), value.shape));
+}
+
 std::string fusion(const Executable& e) {
+  const std::vector<std::string> names = ir::printed_names(e.optimised());
   std::string out;
   for (size_t s = 0; s < e.plan().steps.size(); ++s) {
     const loop::Kernel& k = e.plan().steps[s].kernel;
@@ -40,7 +53,7 @@ std::string fusion(const Executable& e) {
                " views: ", op_list(e, s), "\n");
   }
   for (const fuse::Edge& edge : e.plan().edges)
-    out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", e.optimised().describe(edge.value),
+    out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", label(e, names, edge.value),
                " is stored: ", edge.reason, "\n");
   return out;
 }
@@ -57,34 +70,31 @@ std::string json(const Executable& e) {
   out["steps"] = json::array();
   // Traffic is symbolic: each step lists the tensors it reads and writes with their shapes.
   const ir::DimTable& dims = e.plan().dims;
-  const auto shape_text = [&](std::span<const ir::DimId> shape) {
-    std::string text = "[";
-    for (size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + dims.to_string(shape[d]);
-    return text + "]";
-  };
+  const std::vector<std::string> names = ir::printed_names(e.optimised());
   for (size_t s = 0; s < e.plan().steps.size(); ++s) {
     const fuse::Step& step = e.plan().steps[s];
     json one = {{"kernel", e.kernel(s).program}, {"nodes", step.kernel.nodes.size()}};
     one["ops"] = json::array();
     for (const uint32_t op : step.ops)
       one["ops"].push_back(
-          {{"name", op_name(e.optimised(), op)}, {"result", e.optimised().describe(e.optimised().op(op).results[0])}});
-    one["sizes"] = shape_text(step.sizes);
+          {{"name", op_name(e.optimised(), op)}, {"result", label(e, names, e.optimised().op(op).results[0])}});
+    one["sizes"] = shape_text(dims, std::span(step.sizes).first(step.kernel.axis_count()));
     one["text"] = e.kernel(s).text;
     one["schedule"] = e.kernel(s).schedule;
+    // A row per view, with the extents that it covers: what ingot_stats counts.
     one["tensors"] = json::array();
     for (size_t v = 0; v < step.views.size(); ++v) {
       static constexpr const char* kinds[] = {"none", "input", "output", "constant", "buffer"};
-      const loop::ViewBinding& b = step.views[v];
-      if (b.ref.kind == loop::RefKind::none) continue;
+      const loop::TensorRef ref = step.views[v].ref;
+      if (ref.kind == loop::RefKind::none) continue;
       std::vector<ir::DimId> extents;
       for (size_t a = 0; a < step.kernel.axis_count(); ++a)
         if (step.kernel.views[v].axes >> a & 1) extents.push_back(step.sizes[a]);
-      one["tensors"].push_back({{"kind", kinds[static_cast<size_t>(b.ref.kind)]},
-                                {"index", b.ref.index},
+      one["tensors"].push_back({{"kind", kinds[static_cast<size_t>(ref.kind)]},
+                                {"index", ref.index},
                                 {"store", step.kernel.views[v].kind == loop::ViewKind::store},
                                 {"dtype", ir::name(step.kernel.views[v].storage)},
-                                {"extents", shape_text(extents)}});
+                                {"extents", shape_text(dims, extents)}});
     }
     out["steps"].push_back(std::move(one));
   }
@@ -92,12 +102,12 @@ std::string json(const Executable& e) {
   for (const fuse::Edge& edge : e.plan().edges)
     out["edges"].push_back({{"from", edge.producer},
                             {"to", edge.consumer},
-                            {"value", e.optimised().describe(edge.value)},
+                            {"value", label(e, names, edge.value)},
                             {"reason", edge.reason}});
   out["buffers"] = json::array();
   for (const fuse::Buffer& b : e.plan().buffers)
     out["buffers"].push_back(
-        {{"value", e.optimised().describe(b.value)}, {"dtype", ir::name(b.dtype)}, {"shape", shape_text(b.shape)}});
+        {{"value", label(e, names, b.value)}, {"dtype", ir::name(b.dtype)}, {"shape", shape_text(dims, b.shape)}});
   return out.dump(1);
 }
 

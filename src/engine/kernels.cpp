@@ -119,12 +119,13 @@ std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& requ
 std::shared_ptr<const jit::Body> Kernels::get(const KernelRequest& request) {
   if (request.backend == Backend::interpreter) return interpreted(request);
   const std::string target = request.target.empty() ? std::string(jit::host_target()) : request.target;
-  if (!jit::can_run(jit::host_target(), target))
-    fail(Code::failed_precondition, "this machine runs ", jit::host_target(), ", not ", target);
   try {
+    if (!jit::can_run(jit::host_target(), target))
+      fail(Code::failed_precondition, "this machine runs ", jit::host_target(), ", not ", target);
     return machine_code(request, target);
   } catch (const Error& e) {
-    const bool fall_back = e.code() == Code::unavailable || e.code() == Code::unimplemented;
+    const bool fall_back =
+        e.code() == Code::unavailable || e.code() == Code::unimplemented || e.code() == Code::failed_precondition;
     if (request.backend != Backend::automatic || !fall_back) throw;
     context_.counters().interpreted.fetch_add(1, std::memory_order_relaxed);
     if (!warned_.exchange(true)) context_.log().write(LogLevel::warning, "kernels are interpreted: ", e.message());

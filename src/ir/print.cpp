@@ -41,6 +41,14 @@ class Printer {
     return std::move(out_);
   }
 
+  std::vector<std::string> names() {
+    find_literals();
+    number_values();
+    std::vector<std::string> out(g_.value_count());
+    for (ValueId v = 0; v < g_.value_count(); ++v) out[v] = label(v);
+    return out;
+  }
+
  private:
   template <class Range, class F>
   void list(const Range& items, F print_one) {
@@ -272,5 +280,7 @@ std::string print(const Graph& graph) {
   }
   return Printer(graph).run();
 }
+
+std::vector<std::string> printed_names(const Graph& graph) { return Printer(graph).names(); }
 
 }  // namespace ingot::ir

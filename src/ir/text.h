@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ir/graph.h"
 
@@ -10,6 +11,10 @@ namespace ingot::ir {
 
 // The lowest minor version that the content needs is printed in the first line.
 std::string print(const Graph& graph);
+
+// Per value: the name that print() gives it, "%x" or "%12". Of a scalar that is written in place the name means
+// nothing.
+std::vector<std::string> printed_names(const Graph& graph);
 
 // Returns a sealed graph. Throws invalid_argument "line:column: what is wrong, what was expected". Any bytes are safe
 // input.

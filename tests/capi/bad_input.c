@@ -269,8 +269,10 @@ static void options_are_checked(void) {
   k.backend = 9;
   FAILS(INGOT_INVALID_ARGUMENT, "backend", ingot_compile(c, g, &k, &e));
   k.backend = INGOT_BACKEND_CPU, k.target = "pdp-11";
-  OK(ingot_compile(c, g, &k, &e)); /* a plan may be made for any machine */
-  FAILS(INGOT_FAILED_PRECONDITION, "pdp-11", ingot_executable_prepare(e));
+  FAILS(INGOT_INVALID_ARGUMENT, "pdp-11", ingot_compile(c, g, &k, &e));
+  k.target = "sm_90";
+  OK(ingot_compile(c, g, &k, &e)); /* a plan may be made for another machine */
+  FAILS(INGOT_FAILED_PRECONDITION, "sm_90", ingot_executable_prepare(e));
   ingot_executable_release(e);
   ingot_graph_release(g);
 }

@@ -124,7 +124,7 @@ class Page {
     for (const auto& [name, value] : *symbols_) sizes += cat(sizes.empty() ? "" : ", ", name, " = ", value);
     if (!sizes.empty())
       add("<p class=\"soft\">For ", escaped(sizes),
-          ". Each tensor counts once for every launch that reads or writes it.</p>\n");
+          ". Each view of a tensor counts once a launch, with the extents it covers that reads or writes it.</p>\n");
     const uint64_t before = unfused_.traffic(*symbols_).total(), after = fused_.traffic(*symbols_).total();
     bar("unfused", before, std::max(before, after), false);
     bar("fused", after, std::max(before, after), true);
