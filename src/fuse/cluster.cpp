@@ -450,25 +450,34 @@ class Planner {
   void root(uint32_t index) {
     const ir::Op& op = g_.op(index);
     const ValueId v = op.results[0];
-    std::vector<DimId> axes = g_.value(v).shape;
+    // Dims known to be 1 take no axis: what is kept with keepdims is then what is kept without.
+    std::vector<DimId> axes;
     Map map;
     uint32_t cols = 0;
+    const auto keep = [&](DimId extent) {
+      if (maps_.dims().is_constant(extent, 1)) return map.dims.push_back({maps_.zero(), {}});
+      map.dims.push_back(maps_.axis(static_cast<uint32_t>(axes.size())));
+      axes.push_back(extent);
+    };
+    const auto remove = [&](DimId extent) {
+      cols |= uint32_t{1} << axes.size();
+      axes.push_back(extent);
+    };
     if (ir::op_info(op.code)->cls == OpClass::reduce) {
-      axes = g_.value(op.operands[0]).shape;
+      const auto& shape = g_.value(op.operands[0]).shape;
       const auto& reduced = attr(op, "axes").ints;
-      const bool keepdims = attr(op, "keepdims").i != 0;
-      for (const int64_t a : reduced) cols |= uint32_t{1} << a;
-      for (uint32_t d = 0; d < axes.size(); ++d) {
-        if (!(cols >> d & 1)) map.dims.push_back(maps_.axis(d));
-        else if (keepdims) map.dims.push_back({maps_.zero(), {}});
+      for (uint32_t d = 0; d < shape.size(); ++d) {
+        if (std::find(reduced.begin(), reduced.end(), d) == reduced.end()) {
+          keep(shape[d]);
+        } else {
+          remove(shape[d]);
+          if (attr(op, "keepdims").i != 0) map.dims.push_back({maps_.zero(), {}});
+        }
       }
     } else {
-      for (uint32_t d = 0; d < axes.size(); ++d) map.dims.push_back(maps_.axis(d));
+      for (const DimId d : g_.value(v).shape) keep(d);
     }
-    if (op.code == OpCode::op_matmul) {
-      cols = uint32_t{1} << axes.size();
-      axes.push_back(g_.value(op.operands[0]).shape.back());
-    }
+    if (op.code == OpCode::op_matmul) remove(g_.value(op.operands[0]).shape.back());
     const uint32_t c = make_cluster(std::move(axes));
     clusters_[c].cols = cols;
     clusters_[c].has_dot = op.code == OpCode::op_matmul;
@@ -489,8 +498,16 @@ class Planner {
 
   uint32_t load_root(ValueId v, uint32_t part) {
     Map map;
-    for (uint32_t d = 0; d < g_.value(v).shape.size(); ++d) map.dims.push_back(maps_.axis(d));
-    const uint32_t c = make_cluster(g_.value(v).shape);
+    std::vector<DimId> axes;
+    for (const DimId d : g_.value(v).shape) {
+      if (maps_.dims().is_constant(d, 1)) {
+        map.dims.push_back({maps_.zero(), {}});
+        continue;
+      }
+      map.dims.push_back(maps_.axis(static_cast<uint32_t>(axes.size())));
+      axes.push_back(d);
+    }
+    const uint32_t c = make_cluster(std::move(axes));
     const MapId id = maps_.intern(std::move(map));
     uses_[v].push_back({c, id});
     clusters_[c].load.reads = 1;

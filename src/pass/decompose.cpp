@@ -58,12 +58,22 @@ ValueId norm(Rebuild& r, const ir::Op& op) {
   return w.out(y);
 }
 
-// A reduction over no axes is its operand, computed: a float's NaN becomes canonical. -0 is neutral for every one of
-// them.
+// Whether a reduction removes nothing but extents of 1, or nothing at all.
+bool reduces_nothing(const ir::Graph& g, const ir::Op& op) {
+  const auto& axes = attr(op, "axes").ints;
+  return std::all_of(axes.begin(), axes.end(), [&](int64_t a) {
+    return g.dims().is_constant(g.value(op.operands[0]).shape[static_cast<size_t>(a)], 1);
+  });
+}
+
+// Then it is its operand, computed: a float's NaN becomes canonical. -0 is neutral for every one of them.
 ValueId reduce_nothing(Rebuild& r, const ir::Op& op) {
-  const ValueId x = r(op.operands[0]);
+  ValueId x = r(op.operands[0]);
   const DType type = r.from().value(op.operands[0]).dtype;
-  return ir::is_float(type) ? r.op(OpCode::op_add, {x, r.to().scalar(type, -0.0)}) : x;
+  if (ir::is_float(type)) x = r.op(OpCode::op_add, {x, r.to().scalar(type, -0.0)});
+  const auto& shape = r.from().value(op.results[0]).shape;
+  if (shape.size() == r.from().value(op.operands[0]).shape.size()) return x;
+  return r.op(OpCode::op_reshape, {x}, {{"shape", Attr::of_dims(shape)}});
 }
 
 ValueId wide_concat(Rebuild& r, const ir::Op& op) {
@@ -96,7 +106,7 @@ ir::Graph decompose(const ir::Graph& graph) {
         else r.copy(op);
         break;
       default:
-        if (ir::op_info(op.code)->cls == ir::OpClass::reduce && attr(op, "axes").ints.empty())
+        if (ir::op_info(op.code)->cls == ir::OpClass::reduce && reduces_nothing(graph, op))
           r.set(op.results[0], reduce_nothing(r, op));
         else r.copy(op);
     }
