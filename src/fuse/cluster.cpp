@@ -450,12 +450,14 @@ class Planner {
   void root(uint32_t index) {
     const ir::Op& op = g_.op(index);
     const ValueId v = op.results[0];
-    // Dims known to be 1 take no axis: what is kept with keepdims is then what is kept without.
+    // Dims known to be 1 take no axis: what is kept with keepdims is then what is kept without. The boxes of a pad or
+    // concat are on axes, though, and one of its dims may be 1 where its operand's is not.
+    const bool windowed = op.code == OpCode::op_pad || op.code == OpCode::op_concat;
     std::vector<DimId> axes;
     Map map;
     uint32_t cols = 0;
     const auto keep = [&](DimId extent) {
-      if (maps_.dims().is_constant(extent, 1)) return map.dims.push_back({maps_.zero(), {}});
+      if (!windowed && maps_.dims().is_constant(extent, 1)) return map.dims.push_back({maps_.zero(), {}});
       map.dims.push_back(maps_.axis(static_cast<uint32_t>(axes.size())));
       axes.push_back(extent);
     };
