@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <optional>
 
 #include "capi/handles.h"
@@ -102,11 +103,16 @@ void ingot_version(int32_t* major, int32_t* minor, int32_t* patch) {
 
 ingot_status* ingot_context_create(const ingot_context_options* options, ingot_context** context) {
   return capi::guarded([&] {
+    // The destroy callbacks are owed whatever fails, so they are taken before anything is checked, as far as the
+    // caller's struct reaches.
+    const auto has = [&](size_t end) { return options && options->struct_size >= end; };
+    std::shared_ptr<void> log_user, cache_user, parallel_user;
+    if (has(offsetof(ingot_context_options, log_level))) log_user = owned(options->log_user, options->log_destroy);
+    if (has(offsetof(ingot_context_options, parallel_for)))
+      cache_user = owned(options->cache_user, options->cache_destroy);
+    if (has(offsetof(ingot_context_options, parallel_width)))
+      parallel_user = owned(options->parallel_user, options->parallel_destroy);
     const ingot_context_options o = capi::options(options);
-    // From here on the destroy callbacks are owed, whatever fails.
-    auto log_user = owned(o.log_user, o.log_destroy);
-    auto cache_user = owned(o.cache_user, o.cache_destroy);
-    auto parallel_user = owned(o.parallel_user, o.parallel_destroy);
     auto& out = capi::need(context, "context");
     auto handle = std::make_unique<ingot_context>();
     handle->context =

@@ -129,11 +129,12 @@ extern "C" {
 
 ingot_status* ingot_graph_create(ingot_context* context, const char* name, size_t name_length, ingot_graph** graph) {
   return capi::guarded([&] {
+    capi::need(graph, "graph");
     auto handle = std::make_unique<ingot_graph>();
     handle->context = capi::need(context, "context").context;
     const std::string_view given = capi::name_text(name, name_length, "name");
     handle->graph = given.empty() ? std::make_shared<ir::Graph>() : std::make_shared<ir::Graph>(std::string(given));
-    capi::need(graph, "graph") = handle.release();
+    *graph = handle.release();
   });
 }
 
@@ -215,6 +216,7 @@ ingot_status* ingot_graph_input(ingot_graph* graph, const char* name, size_t nam
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(value, "value");
+    if (rank > ir::max_rank) fail(Code::invalid_argument, "rank ", rank, ", at most ", ir::max_rank);
     *value = g.input(capi::name_text(name, name_length, "name"), dtype_of(dtype), dims(g, shape, rank, "shape"));
   });
 }
@@ -252,6 +254,12 @@ ingot_status* ingot_graph_op(ingot_graph* graph, ingot_op op, const ingot_value*
     const auto code = static_cast<ir::OpCode>(op);
     const ir::OpInfo* info = ir::op_info(code);
     if (!info) fail(Code::invalid_argument, "op number ", op, " is not known");
+    // Counts first: an array is read only as far as the op can take it.
+    if (n_operands > info->max_operands)
+      fail(Code::invalid_argument, info->name, ": takes at most ", info->max_operands, " operands, ", n_operands,
+           " given");
+    if (n_attrs > info->attrs.size())
+      fail(Code::invalid_argument, info->name, ": has ", info->attrs.size(), " attributes, ", n_attrs, " given");
     const auto in = capi::list(operands, n_operands, "operands");
     for (size_t i = 0; i < in.size(); ++i)
       if (in[i] >= g.value_count())

@@ -13,6 +13,7 @@
 #include "engine/executable.h"
 #include "ingot/ingot.h"
 #include "ir/graph.h"
+#include "runtime/fp_env.h"
 
 struct ingot_status {
   ingot::Code code;
@@ -65,6 +66,8 @@ ingot_status* make_status(Code code, std::string_view message) noexcept;
 // Runs `body`; what it throws becomes the status.
 template <class Body>
 ingot_status* guarded(Body&& body) noexcept {
+  // The host's rounding mode, flushing and traps reach nothing of the library, parsing and compiling included.
+  const runtime::FpEnv env;
   try {
     body();
     return nullptr;
@@ -107,6 +110,7 @@ T options(const T* given) {
   if (!given) return out;
   if (given->struct_size < sizeof(size_t) + sizeof(void*))
     fail(Code::invalid_argument, "the options' struct_size is ", given->struct_size, "; use the INGOT_..._INIT macro");
+  if (given->struct_size > 4096) fail(Code::invalid_argument, "the options' struct_size is ", given->struct_size);
   const size_t known = std::min(given->struct_size, sizeof(T));
   std::memcpy(&out, given, known);
   const auto* bytes = reinterpret_cast<const unsigned char*>(given);

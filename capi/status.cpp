@@ -73,7 +73,7 @@ void ingot_status_message(const ingot_status* status, const char** text, size_t*
   const char* p = "";
   if (status) p = capi::fixed(status->code) == status ? capi::fixed_message(status->code) : status->message.c_str();
   if (text) *text = p;
-  if (length) *length = std::strlen(p);
+  if (length) *length = status && capi::fixed(status->code) != status ? status->message.size() : std::strlen(p);
 }
 
 void ingot_status_release(ingot_status* status) {

@@ -76,7 +76,7 @@ class Executable {
   std::unique_ptr<runtime::Executor> executor_;
   std::vector<ProgramEntry> programs_;
   std::vector<uint32_t> program_of_;  // per step
-  std::mutex preparing_;
+  std::mutex publishing_;
   std::vector<const jit::Body*> bodies_;  // per step; complete once ready_
   std::atomic<bool> ready_{false};
 };

@@ -75,6 +75,10 @@ void Executor::bind(std::span<const Tensor* const> ins, bool need_data, Workspac
     if (spec.symbol != ir::no_dim) {
       int64_t v;
       std::memcpy(&v, p.data, sizeof v);
+      // Checked here: the value that stands for "not bound yet" must not come from outside.
+      if (v < 0)
+        fail(Code::invalid_argument, label("input", i, spec), ": ", plan_.dims.to_string(spec.symbol), " is ", v,
+             ", and no extent is negative");
       int64_t& bound = w.dims[spec.symbol];
       if (bound != unset && bound != v)
         fail(Code::invalid_argument, label("input", i, spec), ": ", plan_.dims.to_string(spec.symbol), " is ", v,

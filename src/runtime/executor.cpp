@@ -218,7 +218,8 @@ void Executor::lay_out(Workspace& w) const {
     w.homes[h] = p;
     make_compact(p, ir::item_size(t));
     p.data = reinterpret_cast<char*>(total);
-    total += aligned(bytes_of(p, ir::item_size(t)));
+    if (__builtin_add_overflow(total, aligned(bytes_of(p, ir::item_size(t))), &total) || total > INT64_MAX)
+      fail(Code::out_of_memory, "temporaries of more than 63 bits");
   }
   w.scratch_bytes = total;
 }

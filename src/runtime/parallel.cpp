@@ -53,6 +53,14 @@ uint32_t available_cpus() {
   return n;
 }
 
+SignalsBlocked::SignalsBlocked() {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &saved_);
+}
+
+SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+
 Pool::Pool(uint32_t threads) : width_(std::clamp<uint32_t>(threads, 1, 1024)), owner_(getpid()) {}
 
 Pool::~Pool() {
@@ -66,16 +74,12 @@ Pool::~Pool() {
 }
 
 void Pool::start() {
-  // The host's signals are none of the workers' business.
-  sigset_t all, old;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &old);
+  const SignalsBlocked blocked;
   try {
     while (threads_.size() + 1 < width_) threads_.emplace_back([this] { work(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // Fewer threads than asked for, possibly none: the caller's own is enough.
   }
-  pthread_sigmask(SIG_SETMASK, &old, nullptr);
 }
 
 void Pool::run(uint32_t tasks, Task fn, void* context) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <thread>
@@ -17,6 +18,19 @@ class Parallel {
   virtual ~Parallel() = default;
   virtual uint32_t width() const noexcept = 0;  // how many tasks it makes sense to hand in
   virtual void run(uint32_t tasks, Task fn, void* context) = 0;
+};
+
+// Blocks all signals of the calling thread while it lives, so that threads made meanwhile inherit that: the host's
+// signals are none of their business.
+class SignalsBlocked {
+ public:
+  SignalsBlocked();
+  ~SignalsBlocked();
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t saved_;
 };
 
 // CPUs this process may use: affinity and cgroup quota, at least 1.

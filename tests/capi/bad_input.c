@@ -236,6 +236,30 @@ static void runs_refuse_tensors_that_do_not_fit(void) {
   ingot_graph_release(g);
 }
 
+static void dim_inputs_are_extents(void) {
+  static const int64_t bad[] = {INT64_MIN, INT64_MIN + 1, -1};
+  ingot_graph* g = parse(
+      "ingot 1.0\ngraph @g(%n: dim B, %x: u8[N]) -> (u8[2]) where N == B+2 {\n"
+      "  %0 = slice %x {starts = [B], limits = [B+2]}\n  return %0\n}\n");
+  ingot_executable* e = NULL;
+  uint8_t x[6] = {1, 2, 3, 4, 5, 6}, y[2];
+  int64_t n, six[1] = {6}, two[1] = {2}, none[1] = {0};
+  ingot_tensor tn = tensor_of(&n, 0, 64, 0, none), tx = tensor_of(x, 1, 8, 1, six), ty = tensor_of(y, 1, 8, 1, two);
+  const ingot_tensor *ins[2], *outs[1];
+  size_t i;
+  ins[0] = &tn, ins[1] = &tx, outs[0] = &ty;
+  OK(ingot_compile(c, g, NULL, &e));
+  for (i = 0; i < 3; ++i) {
+    n = bad[i];
+    FAILS(INGOT_INVALID_ARGUMENT, "negative", ingot_run(e, ins, 2, outs, 1, NULL));
+  }
+  n = 4;
+  OK(ingot_run(e, ins, 2, outs, 1, NULL));
+  CHECK(y[0] == 5 && y[1] == 6);
+  ingot_executable_release(e);
+  ingot_graph_release(g);
+}
+
 static void options_are_checked(void) {
   ingot_context_options o = INGOT_CONTEXT_OPTIONS_INIT;
   struct {
@@ -286,6 +310,7 @@ int main(void) {
   CASE(text_errors_say_where);
   CASE(hostile_text_is_refused);
   CASE(runs_refuse_tensors_that_do_not_fit);
+  CASE(dim_inputs_are_extents);
   CASE(options_are_checked);
   ingot_context_release(c);
   return summary();

@@ -2,6 +2,11 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <cstring>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "ingot/ingot.hpp"
 
 using namespace ingot_cpp;
@@ -25,6 +30,47 @@ TEST_CASE("a graph is built, printed, parsed back and run") {
   CHECK(copy.describe("fusion").find("reduce_sum") != std::string::npos);
   CHECK(context.stats().runs == 1);
 }
+
+#if defined(__x86_64__)
+TEST_CASE("the caller's rounding, flushing and traps reach neither parsing nor compiling nor a run") {
+  const char* text =
+      "ingot 1.0\ngraph @g(%x: f64[N]) -> (f64[N]) {\n  %0 = mul %x, 4.9e-324\n  %1 = add %0, 0.1\n  return %1\n}\n";
+  const unsigned saved = _mm_getcsr();
+  std::string printed;
+  double x[3] = {1, 2, 3}, y[3], z[3];
+  const Tensor a(x, {3}), b(y, {3}), c(z, {3});
+  {
+    const Context context;
+    const Graph g = Graph::parse(context, text);
+    printed = g.print();
+    Executable(context, g).run({&a}, {&b});
+  }
+  CHECK(printed.find("e-324") != std::string::npos);
+  // Flush to zero and denormals are zero; round up; all traps unmasked.
+  for (const unsigned mode : {0x9fc0u, 0x5f80u, 0x0000u}) {
+    _mm_setcsr(mode);
+    ingot_context* context = nullptr;
+    ingot_graph* graph = nullptr;
+    ingot_executable* e = nullptr;
+    ingot_buffer* buffer = nullptr;
+    ingot_status* bad = ingot_context_create(nullptr, &context);
+    if (!bad) bad = ingot_graph_parse(context, text, INGOT_NUL, &graph);
+    if (!bad) bad = ingot_graph_print(graph, &buffer);
+    if (!bad) bad = ingot_compile(context, graph, nullptr, &e);
+    const ingot_tensor *ins[] = {a.get()}, *outs[] = {c.get()};
+    if (!bad) bad = ingot_run(e, ins, 1, outs, 1, nullptr);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(saved);
+    CHECK(after == mode);
+    check(bad);
+    CHECK(take(buffer) == printed);
+    CHECK(std::memcmp(y, z, sizeof y) == 0);
+    ingot_executable_release(e);
+    ingot_graph_release(graph);
+    ingot_context_release(context);
+  }
+}
+#endif
 
 TEST_CASE("a failure is an exception with its code") {
   const Context context;

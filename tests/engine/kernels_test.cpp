@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <thread>
 
 #include "engine/executable.h"
@@ -126,6 +127,24 @@ TEST_CASE("without a compiler auto interprets with the same bits, and cpu says w
     CHECK(e.code() == Code::unavailable);
     CHECK(e.message().find(empty.path.string()) != std::string::npos);
   }
+}
+
+TEST_CASE("a cache callback may run the executable that is being prepared") {
+  std::shared_ptr<engine::Executable> e;
+  int depth = 0, inner = 0;
+  engine::ContextOptions o;
+  o.disk_cache = false;
+  o.no_threads = true;
+  o.module_dir = INGOT_MODULES;
+  o.ignore_environment = true;
+  o.host_cache = cache::HostCallbacks{.get = [&](std::string_view) -> std::optional<cache::Blob> {
+                                        if (depth++ == 0) inner = run(*e) == std::vector<float>{0, 2, 4};
+                                        return std::nullopt;
+                                      },
+                                      .put = nullptr};
+  e = engine::Executable::compile(engine::Context::create(o), graph("mul %x, 2.0"), {});
+  CHECK(run(*e) == std::vector<float>{0, 2, 4});
+  if (compiler()) CHECK(inner == 1);
 }
 
 TEST_CASE("eight threads that run an executable first get one compile and one result") {
