@@ -100,6 +100,8 @@ class DimTable {
   bool known_divisible(DimId a, int64_t by) const;
   // The simplest expression known to be equal under the facts; d itself if there is none.
   DimId canonical(DimId d) const { return meta_[d].canon; }
+  // The same for expressions; a symbol stays itself. What a text of d reads as.
+  DimId simplified(DimId d) const { return kind(d) == DimKind::symbol ? d : canonical(d); }
   // a / b where the division is known to be exact and b not to be 0.
   std::optional<DimId> exact_quotient(DimId a, DimId b);
 

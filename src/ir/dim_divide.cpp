@@ -197,8 +197,7 @@ std::vector<DimId> DimAlgebra::flatten(DimKind kind, std::span<const DimId> oper
   }
   for (DimId& d : parts) d = t_.canonical(d);
   std::ranges::sort(parts);
-  const auto doubles = std::ranges::unique(parts);
-  parts.erase(doubles.begin(), doubles.end());
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
   return parts;
 }
 
@@ -227,9 +226,10 @@ bool DimAlgebra::never_above(DimId a, DimId b, int depth) const {
 
 DimId DimAlgebra::least_or_greatest(DimKind kind, std::span<const DimId> operands) {
   constexpr size_t compared = 16;  // pairs are compared up to here, to stay linear beyond
+  constexpr int nested = 4;        // levels of minima and maxima looked through
   std::vector<DimId> parts = flatten(kind, operands);
   const auto decided = [&](DimId a, DimId b) {  // a never decides, because of b
-    return kind == DimKind::min ? never_above(b, a, 2) : never_above(a, b, 2);
+    return kind == DimKind::min ? never_above(b, a, nested) : never_above(a, b, nested);
   };
   if (parts.size() <= compared) {
     for (size_t i = 0; i < parts.size();) {
@@ -261,9 +261,11 @@ DimId DimAlgebra::broadcast(std::span<const DimId> operands) {
   if (parts.size() == 1) return parts[0];
   // Made even where the result is known: evaluate() checks the operands by this row.
   const DimId checked = t_.intern(DimKind::bcast, 0, parts);
+  if (wide.empty()) return checked;
   for (const DimId d : wide)
     if (t_.as_constant(d)) return d;
-  return wide.size() == 1 ? wide[0] : checked;
+  // By what it prints as, not by id: the choice must not depend on the order in which symbols came.
+  return *std::ranges::min_element(wide, {}, [&](DimId d) { return t_.to_string(d); });
 }
 
 }  // namespace ingot::ir

@@ -27,25 +27,22 @@ bool DimTable::known_multiple(DimId a, DimId b) const {
 void DimTable::assume(DimFact fact, std::span<const DimId> dims, bool derived) {
   check_ids(dims);
   late_ = late_ || (used_ && !derived);
-  switch (fact) {
-    case DimFact::divisible:
-      if (dims.size() != 2) fail(Code::invalid_argument, "the fact `divisible` takes 2 dims, not ", dims.size());
-      return assume_divisible(dims[0], dims[1], derived);
-    case DimFact::equal:
-      if (dims.size() < 2) fail(Code::invalid_argument, "the fact `equal` takes 2 dims or more");
-      if (dims.size() == 2) return assume_equal(dims[0], dims[1], derived);
-      {
-        const Mark before = mark();  // the third may contradict after the second was taken in
-        try {
-          for (const DimId d : dims.subspan(1)) assume_equal(dims[0], d, derived);
-        } catch (...) {
-          rollback(before);
-          throw;
-        }
-      }
-      return;
+  if (fact != DimFact::divisible && fact != DimFact::equal) {
+    fail(Code::invalid_argument, "no fact has the number ", static_cast<int32_t>(fact));
   }
-  fail(Code::invalid_argument, "no fact has the number ", static_cast<int32_t>(fact));
+  if (fact == DimFact::divisible && dims.size() != 2) {
+    fail(Code::invalid_argument, "the fact `divisible` takes 2 dims, not ", dims.size());
+  }
+  if (dims.size() < 2) fail(Code::invalid_argument, "the fact `equal` takes 2 dims or more");
+  if (fact == DimFact::divisible) return assume_divisible(simplified(dims[0]), simplified(dims[1]), derived);
+  const std::vector<DimId> all(dims.begin(), dims.end());
+  const Mark before = mark();  // the third may contradict after the second was taken in
+  try {
+    for (size_t i = 1; i < all.size(); ++i) assume_equal(simplified(all[0]), simplified(all[i]), derived);
+  } catch (...) {
+    rollback(before);
+    throw;
+  }
 }
 
 void DimTable::assume_nonnegative(DimId d, bool derived) {
@@ -86,7 +83,14 @@ void DimTable::assume_divisible(DimId a, DimId b, bool derived) {
   };
   const auto by = as_constant(b);
   if (!by) {
-    if (const Bounds range = bounds(b); range.lo == 0 && range.hi == 0) contradiction();
+    // A multiple of every coefficient of b: 2*B does not divide 1.
+    const Poly divisor = DimAlgebra::poly_of(*this, cb);
+    const int64_t k = divisor.constant_term(), g = std::gcd(content(divisor), k == INT64_MIN ? 1 : k);
+    const Bounds range = bounds(b);
+    const auto value = as_constant(a);
+    if (range.lo == 0 && range.hi == 0) contradiction();
+    if (value && *value != 0 && (*value % g != 0 || range.lo > (*value < -INT64_MAX ? INT64_MAX : std::abs(*value))))
+      contradiction();
     if (known_multiple(ca, cb)) return;
     record();
     if (!learns) return;
@@ -98,6 +102,8 @@ void DimTable::assume_divisible(DimId a, DimId b, bool derived) {
   int64_t c = *by < 0 ? -*by : *by;
   if (const auto value = as_constant(a); value && *value % c != 0) contradiction();
   if (known_divisible(a, c)) return;
+  const DimId remainder[] = {ca, constant(c)};
+  if (const auto left = as_constant(expr(DimKind::mod, remainder)); left && *left != 0) contradiction();
   record();
   if (!learns) return;
   const DimId root = learn_multiple(ca, c);
@@ -232,18 +238,29 @@ bool DimTable::refresh(DimId root, DimId canon) {
   meta_[root].canon = canon;
   std::vector<bool> dirty(count, false);
   dirty[root] = dirty[canon] = true;
-  for (DimId d = std::min(root, canon); d < count; ++d) {
+  if (kind(root) == DimKind::mul) {  // and what has the same factors with another coefficient
+    const std::vector<Term> product = DimAlgebra::poly_of(*this, root).terms;
+    for (DimId d = 0; d < count; ++d) {
+      if (kind(d) != DimKind::mul || operands(d).size() > product[0].atoms.size() + 1) continue;
+      const std::vector<Term> terms = DimAlgebra::poly_of(*this, d).terms;
+      if (terms.size() == 1 && terms[0].atoms == product[0].atoms) dirty[d] = true;
+    }
+  }
+  for (DimId d = 0; d < count; ++d) {
     const std::span<const DimId> ops = operands(d);
     if (!dirty[d] && std::ranges::none_of(ops, [&](DimId op) { return dirty[op]; })) continue;
     dirty[d] = true;
-    if (meta_[d].canon != d || ops.empty()) continue;
+    // A broadcast known to be one of its operands may by now be another one, which it has to be whatever came first.
+    const bool again = rows_[d].kind == DimKind::bcast && d != root;
+    if ((meta_[d].canon != d && !again) || ops.empty()) continue;
     if ((refresh_budget_ -= rebuild_cost) <= 0) break;
     const Bounds fresh = bounds_of_row(d);
     meta_[d].bounds = {std::max(fresh.lo, meta_[d].bounds.lo), std::min(fresh.hi, meta_[d].bounds.hi)};
     std::vector<DimId> now(ops.size());
     std::ranges::transform(ops, now.begin(), [&](DimId op) { return canonical(op); });
     try {
-      meta_[d].canon = DimAlgebra(*this).build(rows_[d].kind, now);
+      const DimId built = DimAlgebra(*this).build(rows_[d].kind, now);
+      if (built != d) meta_[d].canon = built;
     } catch (const Error&) {
       // Known now to fail in every run: evaluate() reports it there.
     }

@@ -85,9 +85,9 @@ class DimPrinter {
 
   // floor((x + c-1) / c) with constant c reads better as what it was made from.
   bool rounds_up(DimId d) const {
-    if (t_.kind(d) != DimKind::floor_div) return false;
-    const auto by = t_.as_constant(t_.operands(d)[1]);
-    return by && *by > 1 && DimAlgebra::poly_of(t_, t_.operands(d)[0]).constant_term() == *by - 1;
+    if (t_.kind(d) != DimKind::floor_div || t_.kind(t_.operands(d)[1]) != DimKind::constant) return false;
+    const int64_t by = *t_.as_constant(t_.operands(d)[1]);
+    return by > 1 && DimAlgebra::poly_of(t_, t_.operands(d)[0]).constant_term() == by - 1;
   }
 
   std::string atom(DimId d) const {

@@ -40,9 +40,15 @@ Attr convert(DimTable& dims, const OpInfo& info, const AttrSpec& spec, Attr v) {
          name(spec.kind));
   }
   switch (spec.kind) {
-    case AttrKind::dim: check_dim(v.i); break;
+    case AttrKind::dim:
+      check_dim(v.i);
+      v.i = dims.simplified(static_cast<DimId>(v.i));
+      break;
     case AttrKind::dims:
-      for (const int64_t i : v.ints) check_dim(i);
+      for (int64_t& i : v.ints) {
+        check_dim(i);
+        i = dims.simplified(static_cast<DimId>(i));
+      }
       break;
     case AttrKind::boolean: v.i = v.i != 0; break;
     case AttrKind::f64:

@@ -56,25 +56,25 @@ void infer_reshape(Inference& op) {
     if (same == from.end() || dims.is_constant(shape[d], 0)) to.push_back(shape[d]);
     else from.erase(same);
   }
-  const DimId count = dims.product(from), given = dims.product(to);
+  const DimId count = dims.product(from);
   if (open != shape.size()) {
+    const DimId given = dims.product(to);
     if (dims.is_constant(given, 0)) op.reject("attribute shape: -1 cannot be solved beside an extent of 0");
-    if (const auto exact = dims.exact_quotient(count, given)) {
-      shape[open] = *exact;
-    } else {
-      if (dims.as_constant(count) && dims.as_constant(given)) {
-        op.reject(op.graph.describe(op.operands[0]), " cannot have the shape asked for: ", dims.to_string(count),
-                  " is not divisible by ", dims.to_string(given));
-      }
-      shape[open] = dims.floor_div(count, given);
-      op.facts.push_back({Inference::Need::divisible, count, given});
+    const auto exact = dims.exact_quotient(count, given);
+    if (!exact && dims.as_constant(count) && dims.as_constant(given)) {
+      op.reject(op.graph.describe(op.operands[0]), " cannot have the shape asked for: ", dims.to_string(count),
+                " is not divisible by ", dims.to_string(given));
     }
-  } else if (!dims.known_equal(count, given)) {
-    if (const Bounds a = dims.bounds(count), b = dims.bounds(given); std::max(a.lo, b.lo) > std::min(a.hi, b.hi)) {
+    shape[open] = exact ? *exact : dims.floor_div(count, given);
+    to.push_back(shape[open]);  // that a quotient is exact is checked below, as for a shape given in full
+  }
+  const DimId wanted = dims.product(to);
+  if (!dims.known_equal(count, wanted)) {
+    if (const Bounds a = dims.bounds(count), b = dims.bounds(wanted); std::max(a.lo, b.lo) > std::min(a.hi, b.hi)) {
       op.reject(op.graph.describe(op.operands[0]), " has ", dims.to_string(dims.product(op.value(0).shape)),
                 " elements, not ", dims.to_string(dims.product(shape)));
     }
-    op.facts.push_back({Inference::Need::equal, count, given});
+    op.facts.push_back({Inference::Need::equal, count, wanted});
   }
   set_dims(op.attr("shape"), shape);
   op.results.push_back({op.value(0).dtype, shape});
@@ -173,19 +173,20 @@ void infer_slice(Inference& op) {
       for (const DimId part : parts) all = least(all, dims.sub(a, part));
       return all;
     };
+    // The length follows from what is stored alone, so that the op added again has the same one.
     DimId length;
     if (step > 0) {
-      // The length is taken from the limit before it is raised to 0, which reads better: of x[1:-3] it is max(0, N-4).
       starts[d] = greatest(index(starts[d]), zero);
-      const DimId limit = at_least(least(without_zero(index(limits[d])), n), zero);
-      limits[d] = greatest(limit, zero);
+      limits[d] = greatest(least(at_least(index(limits[d]), zero), n), zero);
+      // From the limit before it was raised to 0, which reads better: of x[1:-3] it is max(0, N-4).
+      const DimId limit = dims.known_equal(limits[d], n) ? n : without_zero(limits[d]);
       length = dims.ceil_div(difference(limit, starts[d]), dims.constant(step));
     } else {
       starts[d] = at_least(least(index(starts[d]), dims.sub(n, dims.constant(1))), minus_one);
-      limits[d] = greatest(index(limits[d]), minus_one);
-      length = dims.ceil_div(difference(starts[d], limits[d]), dims.constant(-step));
+      const DimId limit = greatest(index(limits[d]), minus_one);
+      length = dims.ceil_div(difference(starts[d], limit), dims.constant(-step));
       // A limit of -1 would count from the end when it is read from text.
-      if (dims.is_constant(limits[d], -1)) limits[d] = dims.sub(minus_one, n);
+      limits[d] = dims.is_constant(limit, -1) ? dims.sub(minus_one, n) : limit;
     }
     length = greatest(length, zero);
     if (dims.is_constant(length, 0)) starts[d] = limits[d] = zero;

@@ -321,11 +321,12 @@ class Parser {
     // Dtypes are known once all operands are; the constants come right before their op.
     for (size_t i = 0, k = 0; i < operands.size(); ++i) {
       if (!literal[i]) continue;
-      const auto& [value, at] = literals[k++];
+      const Pending& number = literals[k++];
       const DType dtype = literal_dtype(graph_, *info, operands, literal, i);
       if (dtype == DType::invalid)
-        in_.fail_at(at, "the dtype of this number is that of another operand of ", info->name, ", but all are numbers");
-      operands[i] = placed(at, [&] { return graph_.scalar(dtype, literal_bits(value, dtype)); });
+        in_.fail_at(number.at, "the dtype of this number is that of another operand of ", info->name,
+                    ", but all are numbers");
+      operands[i] = placed(number.at, [&] { return graph_.scalar(dtype, literal_bits(number.literal, dtype)); });
     }
     std::vector<NamedAttr> attrs;
     if (in_.accept("{")) attrs = parse_attrs(in_, graph_.dims(), *info);
