@@ -55,7 +55,7 @@ struct VerifyReport {
 };
 
 struct SweepReport {
-  bool ran = false;  // false if another sweep holds the lock, or the directory is missing or read-only
+  bool ran = false;                 // false if another sweep holds the lock, or the directory is missing or read-only
   uint64_t entries = 0, bytes = 0;  // left
   uint64_t evicted = 0;
   uint64_t temps_removed = 0;  // what killed writers left

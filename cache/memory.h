@@ -134,9 +134,9 @@ class MemoryCache {
   };
   Request ask(const Key& key) { return Request(core_.ask(key)); }
 
-  void clear() { core_.clear(); }                                       // drops every value; makes in flight go on
-  void trim(uint64_t bytes) { core_.trim(bytes); }                      // evicts until at most `bytes` are held
-  void set_limits(MemoryLimits limits) { core_.set_limits(limits); }    // evicts what is over them now
+  void clear() { core_.clear(); }                                     // drops every value; makes in flight go on
+  void trim(uint64_t bytes) { core_.trim(bytes); }                    // evicts until at most `bytes` are held
+  void set_limits(MemoryLimits limits) { core_.set_limits(limits); }  // evicts what is over them now
   MemoryStats stats() const { return core_.stats(); }
 
  private:

@@ -8,6 +8,7 @@
 #include "jit/interp/interp.h"
 #include "loop/schedule.h"
 #include "pass/pipeline.h"
+#include "runtime/fp_env.h"
 
 namespace ingot::engine {
 
@@ -83,6 +84,7 @@ std::vector<ir::Constant> evaluate(const ir::Graph& graph) {
 std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context,
                                                 std::shared_ptr<const ir::Graph> graph, const CompileOptions& options) {
   if (!graph->sealed()) fail(Code::failed_precondition, "the graph is not finished");
+  const runtime::FpEnv env;
   // Any machine's code may be asked for, but it has to be some machine's.
   const std::string& target = options.target;
   if (!target.empty() && !target.starts_with("sm_") && !jit::can_run(target, target))

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/kernels.h"
+#include "runtime/fp_env.h"
 
 namespace ingot::engine {
 
@@ -12,6 +13,7 @@ namespace ingot::engine {
 // time. Threads that prepare at once share the work through the memory cache; the first to finish publishes.
 void Executable::prepare() {
   if (ready_.load(std::memory_order_acquire)) return;
+  const runtime::FpEnv env;
   std::vector<std::shared_ptr<const jit::Body>> made(programs_.size());
   std::atomic<size_t> next{0};
   std::exception_ptr error;

@@ -74,8 +74,8 @@ struct View {
 
 struct Node {
   Prim op;
-  DType type;         // boolean, i8..u64, f32, f64: value types; f16, bf16 and fp8 exist in storage only
-  AxisSet axes = 0;   // union of the arguments' axes; less the cols after a fold; the view's for a load
+  DType type;        // boolean, i8..u64, f32, f64: value types; f16, bf16 and fp8 exist in storage only
+  AxisSet axes = 0;  // union of the arguments' axes; less the cols after a fold; the view's for a load
   std::array<NodeId, 3> arg{no_node, no_node, no_node};
   uint64_t imm = 0;
   friend bool operator==(const Node&, const Node&) = default;

@@ -134,12 +134,12 @@ TEST_CASE("cache processes: fork while a thread writes") {
   int failed = 0;
   for (int i = 0; i < 20; ++i) {
     failed += run_child([&] {
-      alarm(10);
-      const Key key = key_of("child");
-      cache->put(key, blob_of(key, 100));
-      EXPECT(cache->get(key) == blob_of(key, 100));
-      cache->sweep();
-    }) != 0;
+                alarm(10);
+                const Key key = key_of("child");
+                cache->put(key, blob_of(key, 100));
+                EXPECT(cache->get(key) == blob_of(key, 100));
+                cache->sweep();
+              }) != 0;
   }
   stop = true;
   writer.join();

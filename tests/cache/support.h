@@ -82,12 +82,12 @@ inline std::vector<std::string> names_with(const std::string& directory, const s
 }
 
 // In a child: ends it with the line as a message.
-#define EXPECT(condition)                                                                   \
-  do {                                                                                      \
-    if (!(condition)) {                                                                     \
-      fprintf(stderr, "%s:%d: in a child process: %s\n", __FILE__, __LINE__, #condition);   \
-      _exit(1);                                                                             \
-    }                                                                                       \
+#define EXPECT(condition)                                                                 \
+  do {                                                                                    \
+    if (!(condition)) {                                                                   \
+      fprintf(stderr, "%s:%d: in a child process: %s\n", __FILE__, __LINE__, #condition); \
+      _exit(1);                                                                           \
+    }                                                                                     \
   } while (0)
 inline constexpr int skipped = 77;
 

@@ -1,5 +1,6 @@
-// Faults that fusing compilers and array engines are known for, each as its whole kind, with the right values as literals.
-// Every case runs at one element, at sizes with tails and large, unfused, fused and compiled, and as constants.
+// Faults that fusing compilers and array engines are known for, each as its whole kind, with the right values as
+// literals. Every case runs at one element, at sizes with tails and large, unfused, fused and compiled, and as
+// constants.
 #include <doctest/doctest.h>
 
 #include <bit>
@@ -71,7 +72,8 @@ void expect(const std::function<ValueId(Net&, const std::vector<ValueId>&)>& bui
   for (const Way& way : all_ways()) {
     const auto e = compile(g, way);
     for (const int64_t size : sizes) {
-      const std::string text = difference(repeat(want, size), run(*e, std::vector{repeat(patterns, size)...}, Layout::compact, Layout::compact, way.threads)[0]);
+      const std::string text = difference(repeat(want, size), run(*e, std::vector{repeat(patterns, size)...},
+                                                                  Layout::compact, Layout::compact, way.threads)[0]);
       INFO(way.name, ", n = ", size, ": ", text);
       CHECK(text.empty());
     }
@@ -106,22 +108,30 @@ void expect_all(Net& net, const std::vector<Array>& inputs, const std::vector<Ar
 }  // namespace
 
 TEST_CASE("max, min and clamp pass a NaN from either operand") {
-  expect(op(OpCode::op_max), std::vector<float>{0, nan32, nan32, 2}, std::vector<float>{-3, nan32, -1, 2}, std::vector<float>{0, 0, nan32, 0});
-  expect(op(OpCode::op_min), std::vector<float>{-3, nan32, nan32, 0}, std::vector<float>{-3, nan32, -1, 2}, std::vector<float>{0, 0, nan32, 0});
-  expect(op(OpCode::op_max), std::vector<double>{0, nan64, nan64, 2}, std::vector<double>{-3, nan64, -1, 2}, std::vector<double>{0, 0, nan64, 0});
+  expect(op(OpCode::op_max), std::vector<float>{0, nan32, nan32, 2}, std::vector<float>{-3, nan32, -1, 2},
+         std::vector<float>{0, 0, nan32, 0});
+  expect(op(OpCode::op_min), std::vector<float>{-3, nan32, nan32, 0}, std::vector<float>{-3, nan32, -1, 2},
+         std::vector<float>{0, 0, nan32, 0});
+  expect(op(OpCode::op_max), std::vector<double>{0, nan64, nan64, 2}, std::vector<double>{-3, nan64, -1, 2},
+         std::vector<double>{0, 0, nan64, 0});
   const auto clamp = [](Net& n, const std::vector<ValueId>& v) {
-    return n.op(OpCode::op_clamp, {v[0], n.g->scalar(DType::f32, 0.5), n.g->scalar(DType::f32, std::numeric_limits<double>::infinity())});
+    return n.op(OpCode::op_clamp,
+                {v[0], n.g->scalar(DType::f32, 0.5), n.g->scalar(DType::f32, std::numeric_limits<double>::infinity())});
   };
   expect<float>(clamp, {0.5f, nan32, 0.5f, 2}, std::vector<float>{-3, nan32, -1, 2});
   expect(op(OpCode::op_relu), std::vector<float>{0, nan32, 0, 2}, std::vector<float>{-3, nan32, -0.0f, 2});
 }
 
 TEST_CASE("integer division truncates, wraps, and never traps") {
-  expect(op(OpCode::op_div), std::vector<int32_t>{-3, 3, -3, 3, 0, 0, -1, -1, 0, INT32_MIN}, std::vector<int32_t>{-7, 7, 7, -7, -1, 1, -5, 5, 3, INT32_MIN},
+  expect(op(OpCode::op_div), std::vector<int32_t>{-3, 3, -3, 3, 0, 0, -1, -1, 0, INT32_MIN},
+         std::vector<int32_t>{-7, 7, 7, -7, -1, 1, -5, 5, 3, INT32_MIN},
          std::vector<int32_t>{2, 2, -2, -2, 3, -3, 3, -3, 0, -1});
-  expect(op(OpCode::op_div), std::vector<int8_t>{-4, 0, -128}, std::vector<int8_t>{120, 5, -128}, std::vector<int8_t>{-27, 0, -1});
-  expect(op(OpCode::op_div), std::vector<int16_t>{-4444, 0, INT16_MIN}, std::vector<int16_t>{31111, 5, INT16_MIN}, std::vector<int16_t>{-7, 0, -1});
-  expect(op(OpCode::op_div), std::vector<int64_t>{-3, 0, INT64_MIN, 1}, std::vector<int64_t>{-7, 1, INT64_MIN, INT64_MAX}, std::vector<int64_t>{2, 0, -1, INT64_MAX});
+  expect(op(OpCode::op_div), std::vector<int8_t>{-4, 0, -128}, std::vector<int8_t>{120, 5, -128},
+         std::vector<int8_t>{-27, 0, -1});
+  expect(op(OpCode::op_div), std::vector<int16_t>{-4444, 0, INT16_MIN}, std::vector<int16_t>{31111, 5, INT16_MIN},
+         std::vector<int16_t>{-7, 0, -1});
+  expect(op(OpCode::op_div), std::vector<int64_t>{-3, 0, INT64_MIN, 1},
+         std::vector<int64_t>{-7, 1, INT64_MIN, INT64_MAX}, std::vector<int64_t>{2, 0, -1, INT64_MAX});
   expect(op(OpCode::op_div), std::vector<uint8_t>{85, 0}, std::vector<uint8_t>{255, 7}, std::vector<uint8_t>{3, 0});
 }
 
@@ -141,9 +151,11 @@ TEST_CASE("float to integer truncates, saturates, and takes NaN for 0") {
   expect(cast_to(DType::i8), std::vector<int8_t>{127, 0, 127, -128, 50, -50, 0, 127, -128}, x);
   expect(cast_to(DType::u8), std::vector<uint8_t>{255, 0, 255, 0, 50, 0, 0, 255, 0}, x);
   expect(cast_to(DType::i32), std::vector<int32_t>{300, 0, INT32_MAX, INT32_MIN, 50, -50, 0, INT32_MAX, INT32_MIN}, x);
-  expect(cast_to(DType::i64), std::vector<int64_t>{300, 0, INT64_MAX, INT64_MIN, 50, -50, 0, 3000000000, -3000000000}, x);
+  expect(cast_to(DType::i64), std::vector<int64_t>{300, 0, INT64_MAX, INT64_MIN, 50, -50, 0, 3000000000, -3000000000},
+         x);
   expect(cast_to(DType::boolean), std::vector<bool>{true, true, true, true, true, true, true, true, true}, x);
-  expect(cast_to(DType::i64), std::vector<int64_t>{INT64_MAX, INT64_MIN, 0, 9007199254740993}, std::vector<double>{9.3e18, -9.3e18, nan64, 9007199254740994.0 - 0.0});
+  expect(cast_to(DType::i64), std::vector<int64_t>{INT64_MAX, INT64_MIN, 0, 9007199254740994},
+         std::vector<double>{9.3e18, -9.3e18, nan64, 9007199254740994.0});
 }
 
 TEST_CASE("long sums of 0.1 do not drift") {
@@ -159,7 +171,8 @@ TEST_CASE("long sums of 0.1 do not drift") {
       float value = 0.1f, sum = 0, mean = 0;
       int64_t shape[] = {n}, stride[] = {0};
       const runtime::Tensor in{&value, {1, 0}, 1, {2, 32, 1}, shape, stride, 0};
-      const runtime::Tensor out0{&sum, {1, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0}, out1{&mean, {1, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0};
+      const runtime::Tensor out0{&sum, {1, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0},
+          out1{&mean, {1, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0};
       const runtime::Tensor *ins[] = {&in}, *outs[] = {&out0, &out1};
       e->run(ins, outs, {});
       INFO(way.name, " ", n);
@@ -174,8 +187,11 @@ TEST_CASE("x*0, x-x and x/x are not folded") {
   const auto by_false = [](Net& n, const std::vector<ValueId>& v) {
     return n.op(OpCode::op_mul, {v[0], n.op(OpCode::op_cast, {v[1]}, {{"to", Attr::of_dtype(DType::f32)}})});
   };
-  expect<float>(by_false, {nan32, nan32, -0.0f}, std::vector<float>{nan32, inf32, -2}, std::vector<bool>{false, false, false});
-  const auto by_zero = [](Net& n, const std::vector<ValueId>& v) { return n.op(OpCode::op_mul, {v[0], n.g->scalar(DType::f32, 0.0)}); };
+  expect<float>(by_false, {nan32, nan32, -0.0f}, std::vector<float>{nan32, inf32, -2},
+                std::vector<bool>{false, false, false});
+  const auto by_zero = [](Net& n, const std::vector<ValueId>& v) {
+    return n.op(OpCode::op_mul, {v[0], n.g->scalar(DType::f32, 0.0)});
+  };
   expect<float>(by_zero, {nan32, nan32, -0.0f}, std::vector<float>{nan32, inf32, -2});
   const auto minus_self = [](Net& n, const std::vector<ValueId>& v) { return n.op(OpCode::op_sub, {v[0], v[0]}); };
   expect<float>(minus_self, {nan32, nan32, 0}, std::vector<float>{nan32, inf32, 0});
@@ -196,8 +212,10 @@ TEST_CASE("x + 0 is not x, x + (-0) is") {
   };
   expect<float>(neutral, {-inf32, -inf32, 1}, std::vector<float>{-0.5f, -0.1f, 0.5f});
   expect(op(OpCode::op_neg), std::vector<float>{-0.0f, 0.0f}, std::vector<float>{0.0f, -0.0f});
-  expect(op(OpCode::op_min), std::vector<float>{-0.0f, -0.0f, -0.0f}, std::vector<float>{-0.0f, 0.0f, -0.0f}, std::vector<float>{0.0f, -0.0f, -0.0f});
-  expect(op(OpCode::op_max), std::vector<float>{0.0f, 0.0f, -0.0f}, std::vector<float>{-0.0f, 0.0f, -0.0f}, std::vector<float>{0.0f, -0.0f, -0.0f});
+  expect(op(OpCode::op_min), std::vector<float>{-0.0f, -0.0f, -0.0f}, std::vector<float>{-0.0f, 0.0f, -0.0f},
+         std::vector<float>{0.0f, -0.0f, -0.0f});
+  expect(op(OpCode::op_max), std::vector<float>{0.0f, 0.0f, -0.0f}, std::vector<float>{-0.0f, 0.0f, -0.0f},
+         std::vector<float>{0.0f, -0.0f, -0.0f});
 }
 
 TEST_CASE("layer_norm of large means") {
@@ -216,7 +234,8 @@ TEST_CASE("layer_norm of large means") {
       const Array out = run(*e, std::vector{in, floats({4}, {1, 1, 1, 1})})[0];
       for (size_t i = 0; i < out.bits.size(); ++i) CHECK(std::abs(from_bits<float>(out.bits[i]) - want[i % 4]) < 1e-5f);
     }
-    const Array flat = run(*e, std::vector{floats({1, 256}, std::vector<float>(256, 1234)), floats({256}, std::vector<float>(256, 1))})[0];
+    const Array flat = run(
+        *e, std::vector{floats({1, 256}, std::vector<float>(256, 1234)), floats({256}, std::vector<float>(256, 1))})[0];
     for (const uint64_t bits : flat.bits) CHECK(bits == 0);
   }
 }
@@ -228,7 +247,9 @@ TEST_CASE("softmax of huge differences and of masked rows") {
   for (const Way& way : all_ways()) {
     INFO(way.name);
     const auto e = compile(g, way);
-    const auto rows = [&](std::vector<int64_t> shape, const std::vector<float>& v) { return run(*e, std::vector{floats(std::move(shape), v)})[0]; };
+    const auto rows = [&](std::vector<int64_t> shape, const std::vector<float>& v) {
+      return run(*e, std::vector{floats(std::move(shape), v)})[0];
+    };
     CHECK(rows({1, 3}, {-0.9026e14f, 0.7504e14f, 0.9836e14f}) == floats({1, 3}, {0, 0, 1}));
     CHECK(rows({2, 2}, {-inf32, 1, -inf32, -inf32}) == floats({2, 2}, {0, 1, nan32, nan32}));
     std::vector<float> masked(1027, -inf32), want(1027, 0);
@@ -241,9 +262,12 @@ TEST_CASE("softmax of huge differences and of masked rows") {
 TEST_CASE("log_softmax spelled out") {
   Net net;
   const ValueId x = net.in("", DType::f32, {net.sym("C")});
-  const auto fold = [&](OpCode code, ValueId v) { return net.op(code, {v}, {axes({0}), {"keepdims", Attr::of_bool(true)}}); };
+  const auto fold = [&](OpCode code, ValueId v) {
+    return net.op(code, {v}, {axes({0}), {"keepdims", Attr::of_bool(true)}});
+  };
   const ValueId c = net.op(OpCode::op_sub, {x, fold(OpCode::op_reduce_max, x)});
-  net.out(net.op(OpCode::op_sub, {c, net.op(OpCode::op_log, {fold(OpCode::op_reduce_sum, net.op(OpCode::op_exp, {c}))})}));
+  net.out(
+      net.op(OpCode::op_sub, {c, net.op(OpCode::op_log, {fold(OpCode::op_reduce_sum, net.op(OpCode::op_exp, {c}))})}));
   const auto g = net.done();
   for (const Way& way : all_ways()) {
     const auto e = compile(g, way);
@@ -258,7 +282,8 @@ TEST_CASE("negative strides, many times, on threads") {
   std::vector<float> memory(600000), out(300000);
   for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i);
   Net net;
-  net.out(net.op(OpCode::op_sub, {net.in("", DType::f32, {net.sym("A"), net.sym("B")}), net.g->scalar(DType::f32, 0.25)}));
+  net.out(
+      net.op(OpCode::op_sub, {net.in("", DType::f32, {net.sym("A"), net.sym("B")}), net.g->scalar(DType::f32, 0.25)}));
   const auto g = net.done();
   for (const Way& way : all_ways()) {
     const auto e = compile(g, way);
@@ -285,7 +310,8 @@ TEST_CASE("an output that walks its memory backwards") {
   for (const Way& way : all_ways()) {
     float x[] = {0, 1, 2, 3, 4, 5}, out[6] = {};
     int64_t shape[] = {6}, stride[] = {-1};
-    const runtime::Tensor in{x, {1, 0}, 1, {2, 32, 1}, shape, stride, 5 * sizeof(float)}, to{out, {1, 0}, 1, {2, 32, 1}, shape, stride, 5 * sizeof(float)};
+    const runtime::Tensor in{x, {1, 0}, 1, {2, 32, 1}, shape, stride, 5 * sizeof(float)},
+        to{out, {1, 0}, 1, {2, 32, 1}, shape, stride, 5 * sizeof(float)};
     const runtime::Tensor *ins[] = {&in}, *outs[] = {&to};
     compile(g, way)->run(ins, outs, {});
     INFO(way.name);
@@ -304,7 +330,8 @@ TEST_CASE("an output that is its own input") {
       std::vector<float> x(static_cast<size_t>(size), 1);
       float two = 2;
       int64_t shape[] = {size};
-      const runtime::Tensor t{x.data(), {1, 0}, 1, {2, 32, 1}, shape, nullptr, 0}, s{&two, {1, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0};
+      const runtime::Tensor t{x.data(), {1, 0}, 1, {2, 32, 1}, shape, nullptr, 0},
+          s{&two, {1, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0};
       const runtime::Tensor *ins[] = {&t, &s}, *outs[] = {&t};
       compile(g, way)->run(ins, outs, {});
       INFO(way.name, " ", size);
@@ -320,7 +347,8 @@ TEST_CASE("nothing to sum or to multiply still writes the result") {
 
   Net sums;
   const ValueId x = sums.in("", DType::f32, {sums.sym("A"), sums.sym("B")});
-  for (const OpCode code : {OpCode::op_reduce_sum, OpCode::op_reduce_prod, OpCode::op_reduce_max, OpCode::op_reduce_min, OpCode::op_reduce_mean})
+  for (const OpCode code : {OpCode::op_reduce_sum, OpCode::op_reduce_prod, OpCode::op_reduce_max, OpCode::op_reduce_min,
+                            OpCode::op_reduce_mean})
     sums.out(sums.op(code, {x}, {axes({1})}));
   const auto three = [](float v) { return floats({3}, {v, v, v}); };
   expect_all(sums, {floats({3, 0}, {})}, {three(0), three(1), three(-inf32), three(inf32), three(nan32)});
@@ -361,7 +389,8 @@ TEST_CASE("kernels of one name and shape are told apart by what they do") {
 TEST_CASE("values that are used again and again: 64 levels of max(y, y/2)") {
   Net net;
   ValueId y = net.in("", DType::f32, {net.sym("N")});
-  for (int i = 0; i < 64; ++i) y = net.op(OpCode::op_max, {y, net.op(OpCode::op_mul, {y, net.g->scalar(DType::f32, 0.5)})});
+  for (int i = 0; i < 64; ++i)
+    y = net.op(OpCode::op_max, {y, net.op(OpCode::op_mul, {y, net.g->scalar(DType::f32, 0.5)})});
   net.out(y);
   expect_all(net, {floats({1}, {3})}, {floats({1}, {3})});
 }

@@ -17,7 +17,8 @@ namespace {
 class Sparse {
  public:
   explicit Sparse(size_t bytes)
-      : bytes_(bytes), data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
+      : bytes_(bytes),
+        data_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {}
   ~Sparse() {
     if (data_ != MAP_FAILED) munmap(data_, bytes_);
   }
@@ -49,9 +50,11 @@ TEST_CASE("strides of 2^31 and more, forwards and backwards") {
   for (const Way& way : all_ways())
     for (const bool backwards : {false, true}) {
       int64_t shape[] = {3, 5}, strides[] = {backwards ? -step : step, 1}, columns[] = {5};
-      const runtime::Tensor in{memory.data(), {1, 0}, 2, {0, 8, 1}, shape, strides, backwards ? static_cast<uint64_t>(2 * step) : 0};
+      const runtime::Tensor in{
+          memory.data(), {1, 0}, 2, {0, 8, 1}, shape, strides, backwards ? static_cast<uint64_t>(2 * step) : 0};
       int8_t twice[15], sums[5];
-      const runtime::Tensor out0{twice, {1, 0}, 2, {0, 8, 1}, shape, nullptr, 0}, out1{sums, {1, 0}, 1, {0, 8, 1}, columns, nullptr, 0};
+      const runtime::Tensor out0{twice, {1, 0}, 2, {0, 8, 1}, shape, nullptr, 0},
+          out1{sums, {1, 0}, 1, {0, 8, 1}, columns, nullptr, 0};
       const runtime::Tensor *ins[] = {&in}, *outs[] = {&out0, &out1};
       compile(g, way)->run(ins, outs, {.serial = !way.threads});
       INFO(way.name);
@@ -71,7 +74,8 @@ TEST_CASE("sums past 2^32 elements of one byte" * doctest::skip()) {
   int64_t shape[] = {50000, 100000}, strides[] = {0, 0}, sum = 0;
   double mean = 0;
   const runtime::Tensor in{&one, {1, 0}, 2, {0, 8, 1}, shape, strides, 0};
-  const runtime::Tensor out0{&sum, {1, 0}, 0, {0, 64, 1}, nullptr, nullptr, 0}, out1{&mean, {1, 0}, 0, {2, 64, 1}, nullptr, nullptr, 0};
+  const runtime::Tensor out0{&sum, {1, 0}, 0, {0, 64, 1}, nullptr, nullptr, 0},
+      out1{&mean, {1, 0}, 0, {2, 64, 1}, nullptr, nullptr, 0};
   const runtime::Tensor *ins[] = {&in}, *outs[] = {&out0, &out1};
   compile(g, main_ways().back())->run(ins, outs, {});
   CHECK(sum == 5000000000);

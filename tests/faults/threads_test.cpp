@@ -28,7 +28,7 @@ std::shared_ptr<const ir::Graph> guarded_division() {
   return net.done();
 }
 
-constexpr uint32_t flushing = 0x8040;  // FTZ and DAZ
+constexpr uint32_t flushing = 0x8040;   // FTZ and DAZ
 constexpr uint32_t all_traps = 0x1f80;  // masks; cleared, every exception traps
 
 // MXCSR as a hostile host may have it; the rest of the test must not compute with floats meanwhile.
@@ -71,8 +71,12 @@ TEST_CASE("compiling and running under any MXCSR gives the same bits and leaves 
   net.out(net.op(OpCode::op_mul, {x, one}));  // denormals survive
   net.out(net.op(OpCode::op_tanh, {net.op(OpCode::op_div, {x, net.g->scalar(DType::f32, 3.0)})}));
   net.out(net.op(OpCode::op_softmax, {x}));
-  net.out(net.op(OpCode::op_div, {net.op(OpCode::op_exp, {net.g->scalar(DType::f32, 0.3)}), x}));  // folded, and by zero
-  net.out(net.op(OpCode::op_layer_norm, {net.op(OpCode::op_cast, {x}, {{"to", ir::Attr::of_dtype(DType::f64)}}), net.g->scalar(DType::f64, 0.1)}, {{"epsilon", ir::Attr::of_float(0.1)}}));
+  net.out(
+      net.op(OpCode::op_div, {net.op(OpCode::op_exp, {net.g->scalar(DType::f32, 0.3)}), x}));  // folded, and by zero
+  net.out(
+      net.op(OpCode::op_layer_norm,
+             {net.op(OpCode::op_cast, {x}, {{"to", ir::Attr::of_dtype(DType::f64)}}), net.g->scalar(DType::f64, 0.1)},
+             {{"epsilon", ir::Attr::of_float(0.1)}}));
   const auto g = net.done();
   std::vector<Array> inputs = {random_array(3, DType::f32, {300, 257}), floats({}, {1})};
   inputs[0].bits[0] = to_bits(0.1875f * 0x1p-124f);
@@ -80,8 +84,8 @@ TEST_CASE("compiling and running under any MXCSR gives the same bits and leaves 
   for (const Way& way : main_ways()) {
     const std::vector<Array> want = run(*compile(g, way), inputs);
     CHECK(from_bits<float>(want[0].bits[0]) == 0.1875f * 0x1p-124f);
-    for (const uint32_t mxcsr : {0x1f80u | flushing, 0x1f80u | 0x4000u /* upward */, 0x1f80u | 0x6000u /* to zero */, all_traps & 0u,
-                                 flushing | 0x2000u}) {
+    for (const uint32_t mxcsr : {0x1f80u | flushing, 0x1f80u | 0x4000u /* upward */, 0x1f80u | 0x6000u /* to zero */,
+                                 all_traps & 0u, flushing | 0x2000u}) {
       std::vector<Array> got;
       std::string fault;
       uint32_t after = 0;
@@ -144,7 +148,8 @@ TEST_CASE("the host's worker threads get their MXCSR back") {
   const auto g = net.done();
   std::vector<float> in(300000, 0x1p-127f), out(300000);
   int64_t shape[] = {300000};
-  const runtime::Tensor from{in.data(), {1, 0}, 1, {2, 32, 1}, shape, nullptr, 0}, to{out.data(), {1, 0}, 1, {2, 32, 1}, shape, nullptr, 0};
+  const runtime::Tensor from{in.data(), {1, 0}, 1, {2, 32, 1}, shape, nullptr, 0},
+      to{out.data(), {1, 0}, 1, {2, 32, 1}, shape, nullptr, 0};
   const runtime::Tensor *ins[] = {&from}, *outs[] = {&to};
   for (const Way& way : main_ways()) {
     compile(g, way)->run(ins, outs, {.parallel = &strict});

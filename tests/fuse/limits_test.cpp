@@ -85,8 +85,9 @@ TEST_CASE("wide concats, and sums of concats and pads") {
   for (uint64_t i = 0; i < 40; ++i) {
     const ValueId x = n.in("", DType::f32, {n.num(4)});
     inputs.push_back(random({4}, i));
-    const ValueId padded = n.op(OpCode::op_pad, {x, n.g->scalar(DType::f32, 1.0)},
-                                {{"low", Attr::of_ints({static_cast<int64_t>(i)})}, {"high", Attr::of_ints({40 - static_cast<int64_t>(i)})}});
+    const ValueId padded = n.op(
+        OpCode::op_pad, {x, n.g->scalar(DType::f32, 1.0)},
+        {{"low", Attr::of_ints({static_cast<int64_t>(i)})}, {"high", Attr::of_ints({40 - static_cast<int64_t>(i)})}});
     sum = sum == ir::no_value ? padded : n.op(OpCode::op_add, {sum, padded});
   }
   n.out(sum);
@@ -97,7 +98,8 @@ TEST_CASE("a hundred pads of pads") {
   Net n;
   ValueId y = n.in("", DType::f32, {n.sym("N")});
   for (int i = 0; i < 100; ++i)
-    y = n.op(OpCode::op_pad, {y, n.g->scalar(DType::f32, i * 1.0)}, {{"low", Attr::of_ints({1})}, {"high", Attr::of_ints({i % 2})}});
+    y = n.op(OpCode::op_pad, {y, n.g->scalar(DType::f32, i * 1.0)},
+             {{"low", Attr::of_ints({1})}, {"high", Attr::of_ints({i % 2})}});
   n.out(y);
   right(n, {random({6})});
 }
@@ -106,7 +108,8 @@ TEST_CASE("a hundred levels of folds over the same rows") {
   Net n;
   ValueId y = n.in("", DType::f32, {n.sym("B"), n.sym("C")});
   for (int i = 0; i < 100; ++i) {
-    const ValueId most = n.op(OpCode::op_reduce_max, {y}, {{"axes", Attr::of_ints({1})}, {"keepdims", Attr::of_bool(true)}});
+    const ValueId most =
+        n.op(OpCode::op_reduce_max, {y}, {{"axes", Attr::of_ints({1})}, {"keepdims", Attr::of_bool(true)}});
     y = n.op(OpCode::op_sub, {y, n.op(OpCode::op_mul, {most, n.g->scalar(DType::f32, 0.5)})});
   }
   n.out(y);
@@ -124,7 +127,8 @@ TEST_CASE("rank 16: elementwise, pads of every dim, reductions, products") {
   const ValueId x = n.in("", DType::f32, dims);
   n.out(n.op(OpCode::op_exp, {x}));
   const std::vector<int64_t> ones(16, 1), none(16, 0);
-  n.out(n.op(OpCode::op_pad, {n.op(OpCode::op_neg, {x}), n.g->scalar(DType::f32, 2.0)}, {{"low", Attr::of_ints(ones)}, {"high", Attr::of_ints(none)}}));
+  n.out(n.op(OpCode::op_pad, {n.op(OpCode::op_neg, {x}), n.g->scalar(DType::f32, 2.0)},
+             {{"low", Attr::of_ints(ones)}, {"high", Attr::of_ints(none)}}));
   n.out(n.op(OpCode::op_reduce_sum, {x}, {{"axes", Attr::of_ints({0, 3, 5, 15})}}));
   n.out(n.op(OpCode::op_softmax, {x}));
   right(n, {random(shape)});

@@ -42,7 +42,8 @@ struct Rows : Net {
 TEST_CASE("softmax is one kernel, the same spelled out and as a composite") {
   Rows composite, spelled;
   composite.out(composite.op(OpCode::op_softmax, {composite.x}));
-  const ValueId e = spelled.op(OpCode::op_exp, {spelled.op(OpCode::op_sub, {spelled.x, spelled.fold(OpCode::op_reduce_max, spelled.x)})});
+  const ValueId e = spelled.op(
+      OpCode::op_exp, {spelled.op(OpCode::op_sub, {spelled.x, spelled.fold(OpCode::op_reduce_max, spelled.x)})});
   spelled.out(spelled.op(OpCode::op_div, {e, spelled.fold(OpCode::op_reduce_sum, e)}));
   const auto a = planned(composite), b = planned(spelled);
   CHECK(a->plan().steps.size() == 1);
@@ -52,7 +53,9 @@ TEST_CASE("softmax is one kernel, the same spelled out and as a composite") {
 
 TEST_CASE("layer_norm is one kernel, the same spelled out and as a composite") {
   Rows composite, spelled;
-  const auto parameters = [](Rows& r) { return std::pair{r.in("scale", DType::f32, {r.c}), r.in("bias", DType::f32, {r.c})}; };
+  const auto parameters = [](Rows& r) {
+    return std::pair{r.in("scale", DType::f32, {r.c}), r.in("bias", DType::f32, {r.c})};
+  };
   const auto [s1, b1] = parameters(composite);
   composite.out(composite.op(OpCode::op_layer_norm, {composite.x, s1, b1}, {{"epsilon", Attr::of_float(1e-5)}}));
   const auto [s2, b2] = parameters(spelled);
@@ -105,9 +108,12 @@ TEST_CASE("Black-Scholes with two outputs is one kernel") {
   };
   const ValueId root = two(OpCode::op_mul, v, n.op(OpCode::op_sqrt, {t}));
   const ValueId drift = two(OpCode::op_add, r, two(OpCode::op_mul, number(0.5), two(OpCode::op_mul, v, v)));
-  const ValueId d1 = two(OpCode::op_div, two(OpCode::op_add, n.op(OpCode::op_log, {two(OpCode::op_div, s, k)}), two(OpCode::op_mul, drift, t)), root);
+  const ValueId d1 =
+      two(OpCode::op_div,
+          two(OpCode::op_add, n.op(OpCode::op_log, {two(OpCode::op_div, s, k)}), two(OpCode::op_mul, drift, t)), root);
   const ValueId d2 = two(OpCode::op_sub, d1, root);
-  const ValueId discounted = two(OpCode::op_mul, k, n.op(OpCode::op_exp, {n.op(OpCode::op_neg, {two(OpCode::op_mul, r, t)})}));
+  const ValueId discounted =
+      two(OpCode::op_mul, k, n.op(OpCode::op_exp, {n.op(OpCode::op_neg, {two(OpCode::op_mul, r, t)})}));
   const ValueId call = two(OpCode::op_sub, two(OpCode::op_mul, s, cdf(d1)), two(OpCode::op_mul, discounted, cdf(d2)));
   n.out(call);
   n.out(two(OpCode::op_add, two(OpCode::op_sub, call, s), discounted));
@@ -117,14 +123,18 @@ TEST_CASE("Black-Scholes with two outputs is one kernel") {
 TEST_CASE("AdamW with three outputs is one kernel") {
   Net n;
   const DimId d = n.sym("N");
-  const ValueId p = n.in("p", DType::f32, {d}), grad = n.in("g", DType::f32, {d}), m = n.in("m", DType::f32, {d}), v = n.in("v", DType::f32, {d});
+  const ValueId p = n.in("p", DType::f32, {d}), grad = n.in("g", DType::f32, {d}), m = n.in("m", DType::f32, {d}),
+                v = n.in("v", DType::f32, {d});
   const ValueId rate = n.in("rate", DType::f32, {}), c1 = n.in("c1", DType::f32, {}), c2 = n.in("c2", DType::f32, {});
   const auto two = [&](OpCode c, ValueId a, ValueId b) { return n.op(c, {a, b}); };
   const auto number = [&](double x) { return n.g->scalar(DType::f32, x); };
   const ValueId m1 = two(OpCode::op_add, two(OpCode::op_mul, number(0.9), m), two(OpCode::op_mul, number(0.1), grad));
-  const ValueId v1 = two(OpCode::op_add, two(OpCode::op_mul, number(0.999), v), two(OpCode::op_mul, number(0.001), two(OpCode::op_mul, grad, grad)));
-  const ValueId step = two(OpCode::op_div, two(OpCode::op_div, m1, c1), two(OpCode::op_add, n.op(OpCode::op_sqrt, {two(OpCode::op_div, v1, c2)}), number(1e-8)));
-  n.out(two(OpCode::op_sub, p, two(OpCode::op_mul, rate, two(OpCode::op_add, step, two(OpCode::op_mul, number(0.01), p)))));
+  const ValueId v1 = two(OpCode::op_add, two(OpCode::op_mul, number(0.999), v),
+                         two(OpCode::op_mul, number(0.001), two(OpCode::op_mul, grad, grad)));
+  const ValueId step = two(OpCode::op_div, two(OpCode::op_div, m1, c1),
+                           two(OpCode::op_add, n.op(OpCode::op_sqrt, {two(OpCode::op_div, v1, c2)}), number(1e-8)));
+  n.out(two(OpCode::op_sub, p,
+            two(OpCode::op_mul, rate, two(OpCode::op_add, step, two(OpCode::op_mul, number(0.01), p)))));
   n.out(m1);
   n.out(v1);
   CHECK(kernels(n) == 1);
@@ -139,16 +149,20 @@ TEST_CASE("movement fuses: transpose, concat, pad, slice, reverse, split by resh
 
   Rows c;
   const ValueId y = c.in("y", DType::f32, {c.b, c.c});
-  const ValueId cut = c.op(OpCode::op_slice, {c.x}, {{"starts", Attr::of_ints({0, 1})}, {"limits", Attr::of_ints({1000000, -1})}});
-  const ValueId joined = c.op(OpCode::op_concat, {cut, c.op(OpCode::op_reverse, {y}, {axes({1})})}, {{"axis", Attr::of_int(1)}});
-  const ValueId padded = c.op(OpCode::op_pad, {joined, c.number(0)}, {{"low", Attr::of_ints({0, 2})}, {"high", Attr::of_ints({0, 1})}});
+  const ValueId cut =
+      c.op(OpCode::op_slice, {c.x}, {{"starts", Attr::of_ints({0, 1})}, {"limits", Attr::of_ints({1000000, -1})}});
+  const ValueId joined =
+      c.op(OpCode::op_concat, {cut, c.op(OpCode::op_reverse, {y}, {axes({1})})}, {{"axis", Attr::of_int(1)}});
+  const ValueId padded =
+      c.op(OpCode::op_pad, {joined, c.number(0)}, {{"low", Attr::of_ints({0, 2})}, {"high", Attr::of_ints({0, 1})}});
   c.out(c.op(OpCode::op_exp, {padded}));
   CHECK(kernels(c) == 1);
 
   Rows split;
   const ValueId product = split.op(OpCode::op_mul, {split.x, split.x});
   const DimId four = split.num(4);
-  const ValueId parts = split.op(OpCode::op_reshape, {product}, {{"shape", Attr::of_dims({split.b, split.g->dims().floor_div(split.c, four), four})}});
+  const ValueId parts = split.op(OpCode::op_reshape, {product},
+                                 {{"shape", Attr::of_dims({split.b, split.g->dims().floor_div(split.c, four), four})}});
   split.out(split.op(OpCode::op_exp, {parts}));
   CHECK(kernels(split) == 1);
 }

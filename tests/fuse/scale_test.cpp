@@ -56,7 +56,8 @@ std::shared_ptr<const ir::Graph> shared_operand(int length) {
   const ValueId x = n.in("x", DType::f32, {n.sym("N")});
   const ValueId e = n.op(OpCode::op_exp, {x});
   ValueId y = e;
-  for (int i = 0; i < length; ++i) y = n.op(OpCode::op_max, {n.op(OpCode::op_mul, {y, n.g->scalar(DType::f32, 0.5)}), e});
+  for (int i = 0; i < length; ++i)
+    y = n.op(OpCode::op_max, {n.op(OpCode::op_mul, {y, n.g->scalar(DType::f32, 0.5)}), e});
   n.out(y);
   return n.done();
 }
@@ -107,7 +108,8 @@ TEST_CASE("100,000 chained ops on a thread with a stack of 256 KiB") {
       const std::vector<Array> out = run(*e, std::vector{floats({2}, {1, 2})});
       // tanh from 1 and from 2, with a sign that comes back after an even number of changes.
       for (const uint64_t bits : out[0].bits)
-        if (const float v = from_bits<float>(bits); !(v > 0.0054f && v < 0.0056f)) fault = cat("result ", static_cast<double>(v));
+        if (const float v = from_bits<float>(bits); !(v > 0.0054f && v < 0.0056f))
+          fault = cat("result ", static_cast<double>(v));
     } catch (const Error& e) {
       fault = e.message();
     }
@@ -127,7 +129,8 @@ TEST_CASE("reused values are computed once: 64 levels of max(y, y/2)") {
   const auto levels = [](int count) {
     Net n;
     ValueId y = n.in("x", DType::f32, {n.sym("N")});
-    for (int i = 0; i < count; ++i) y = n.op(OpCode::op_max, {y, n.op(OpCode::op_mul, {y, n.g->scalar(DType::f32, 0.5)})});
+    for (int i = 0; i < count; ++i)
+      y = n.op(OpCode::op_max, {y, n.op(OpCode::op_mul, {y, n.g->scalar(DType::f32, 0.5)})});
     n.out(y);
     return compile(n.done(), {"", engine::Backend::interpreter, true, ""});
   };

@@ -28,13 +28,21 @@ inline size_t element_count(const std::vector<int64_t>& shape) {
 template <size_t bytes>
 struct WordOf;
 template <>
-struct WordOf<1> { using type = uint8_t; };
+struct WordOf<1> {
+  using type = uint8_t;
+};
 template <>
-struct WordOf<2> { using type = uint16_t; };
+struct WordOf<2> {
+  using type = uint16_t;
+};
 template <>
-struct WordOf<4> { using type = uint32_t; };
+struct WordOf<4> {
+  using type = uint32_t;
+};
 template <>
-struct WordOf<8> { using type = uint64_t; };
+struct WordOf<8> {
+  using type = uint64_t;
+};
 
 template <class T>
 T from_bits(uint64_t bits) {

@@ -48,7 +48,8 @@ std::span<const Way> all_ways() {
     if (!have_compiler()) return w;
     w.push_back({"compiled, fused, threads", Backend::cpu, true, "", true, true});
     for (const char* isa : {"x86-64-v2", "x86-64-v3", "x86-64-v4"})
-      if (jit::host_target() != isa && jit::can_run(jit::host_target(), isa)) w.push_back({isa, Backend::cpu, true, isa});
+      if (jit::host_target() != isa && jit::can_run(jit::host_target(), isa))
+        w.push_back({isa, Backend::cpu, true, isa});
     return w;
   }();
   return ways;
@@ -56,8 +57,9 @@ std::span<const Way> all_ways() {
 
 std::shared_ptr<engine::Executable> compile(std::shared_ptr<const ir::Graph> graph, const Way& way,
                                             std::shared_ptr<engine::Context> context) {
-  return engine::Executable::compile(context ? std::move(context) : shared_context(), std::move(graph),
-                                     {.backend = way.backend, .target = way.target, .fuse = way.fuse, .simplify = way.simplify});
+  return engine::Executable::compile(
+      context ? std::move(context) : shared_context(), std::move(graph),
+      {.backend = way.backend, .target = way.target, .fuse = way.fuse, .simplify = way.simplify});
 }
 
 std::vector<Array> run(engine::Executable& e, std::span<const Array> inputs, Layout in, Layout out, bool threads) {
@@ -83,14 +85,16 @@ std::vector<Array> run(engine::Executable& e, std::span<const Array> inputs, Lay
   return results;
 }
 
-std::string check(const std::shared_ptr<const ir::Graph>& graph, std::span<const Array> inputs, std::span<const Way> ways) {
+std::string check(const std::shared_ptr<const ir::Graph>& graph, std::span<const Array> inputs,
+                  std::span<const Way> ways) {
   const std::vector<Array> want = evaluate(*graph, inputs);
   for (const Way& way : ways) {
     try {
       const auto e = compile(graph, way);
       const std::vector<Array> got = run(*e, inputs, Layout::compact, Layout::compact, way.threads);
       for (size_t i = 0; i < want.size(); ++i)
-        if (const std::string text = difference(want[i], got[i]); !text.empty()) return cat(way.name, ": output ", i, ": ", text);
+        if (const std::string text = difference(want[i], got[i]); !text.empty())
+          return cat(way.name, ": output ", i, ": ", text);
     } catch (const Error& error) {
       return cat(way.name, ": ", code_name(error.code()), ": ", error.message());
     }

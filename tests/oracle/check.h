@@ -42,7 +42,8 @@ std::vector<Array> run(engine::Executable& e, std::span<const Array> inputs, Lay
                        Layout out = Layout::compact, bool threads = false);
 
 // Empty if every way gives the oracle's outputs, else which way differs where. Errors count as differences.
-std::string check(const std::shared_ptr<const ir::Graph>& graph, std::span<const Array> inputs, std::span<const Way> ways);
+std::string check(const std::shared_ptr<const ir::Graph>& graph, std::span<const Array> inputs,
+                  std::span<const Way> ways);
 
 // The graph as readable lines, for messages.
 std::string describe(const ir::Graph& graph);
@@ -53,7 +54,9 @@ struct Net {
   std::shared_ptr<ir::Graph> g = std::make_shared<ir::Graph>("test");
   ir::DimId sym(std::string_view n) { return g->dims().symbol(n); }
   ir::DimId num(int64_t v) { return g->dims().constant(v); }
-  ir::ValueId in(std::string_view n, ir::DType t, std::vector<ir::DimId> shape) { return g->input(n, t, std::move(shape)); }
+  ir::ValueId in(std::string_view n, ir::DType t, std::vector<ir::DimId> shape) {
+    return g->input(n, t, std::move(shape));
+  }
   ir::ValueId op(ir::OpCode c, std::vector<ir::ValueId> operands, std::vector<ir::NamedAttr> attrs = {}) {
     return g->op(c, operands, attrs);
   }
@@ -70,7 +73,11 @@ Array array(ir::DType t, std::vector<int64_t> shape, const std::vector<T>& value
   for (const T& v : values) out.bits.push_back(to_bits(v));
   return out;
 }
-inline Array floats(std::vector<int64_t> shape, const std::vector<float>& v) { return array(ir::DType::f32, std::move(shape), v); }
-inline Array doubles(std::vector<int64_t> shape, const std::vector<double>& v) { return array(ir::DType::f64, std::move(shape), v); }
+inline Array floats(std::vector<int64_t> shape, const std::vector<float>& v) {
+  return array(ir::DType::f32, std::move(shape), v);
+}
+inline Array doubles(std::vector<int64_t> shape, const std::vector<double>& v) {
+  return array(ir::DType::f64, std::move(shape), v);
+}
 
 }  // namespace ingot::oracle

@@ -39,15 +39,18 @@ std::string differential(uint64_t seed) {
         const Way ways[] = {way};
         const auto fails = [&](const Failing& f) { return !check(f.graph, f.inputs, ways).empty(); };
         Failing whole{g.graph, g.inputs[size]};
-        return report(seed, way.name, cat("size ", size, ": ", what), fails(whole) ? reduce(std::move(whole), fails) : whole);
+        return report(seed, way.name, cat("size ", size, ": ", what),
+                      fails(whole) ? reduce(std::move(whole), fails) : whole);
       };
       try {
         if (!e) e = compile(g.graph, way);
         const uint64_t compiles = shared_context()->counters().compiles;
         const std::vector<Array> got = run(*e, g.inputs[size], layout_of(seed), layout_of(seed / 5), seed % 2 == 0);
         for (size_t i = 0; i < got.size(); ++i)
-          if (const std::string text = difference(want[size][i], got[i]); !text.empty()) return fault(cat("output ", i, ": ", text));
-        if (size > 0 && shared_context()->counters().compiles != compiles) return fault("another size compiled a kernel");
+          if (const std::string text = difference(want[size][i], got[i]); !text.empty())
+            return fault(cat("output ", i, ": ", text));
+        if (size > 0 && shared_context()->counters().compiles != compiles)
+          return fault("another size compiled a kernel");
       } catch (const Error& error) {
         return fault(cat(code_name(error.code()), ": ", error.message()));
       }

@@ -182,9 +182,7 @@ class Evaluator {
     });
   }
 
-  void reduce(const ir::Op& op, Array& out) {
-    out.bits = reduced(op.code, operand(op, 0), attr(op, "axes").ints);
-  }
+  void reduce(const ir::Op& op, Array& out) { out.bits = reduced(op.code, operand(op, 0), attr(op, "axes").ints); }
 
   // Row-major over the kept axes; k row-major over the reduced ones.
   static std::vector<uint64_t> reduced(OpCode code, const Array& x, const std::vector<int64_t>& axes) {
@@ -262,7 +260,8 @@ class Evaluator {
     const Array most{x.dtype, row, reduced(OpCode::op_reduce_max, x, {axis})};
     size_t n = 0;
     each_index(out.shape, [&](const Index& index) {
-      x.bits[n] = compute(OpCode::op_exp, x.dtype, compute(OpCode::op_sub, x.dtype, x.bits[n], broadcast_at(most, index)));
+      x.bits[n] =
+          compute(OpCode::op_exp, x.dtype, compute(OpCode::op_sub, x.dtype, x.bits[n], broadcast_at(most, index)));
       ++n;
     });
     const Array total{x.dtype, row, reduced(OpCode::op_reduce_sum, x, {axis})};

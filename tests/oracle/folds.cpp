@@ -19,8 +19,8 @@ T ordered(std::span<const uint64_t> x, T identity, Merge merge) {
   const size_t n = x.size();
   const auto element = [&](size_t k) { return k < n ? from_bits<T>(x[k]) : identity; };
   using Eight = std::array<T, 8>;
-  // The sum of the blocks [first, first + count), count a power of two, is a complete binary tree over them; the rest of
-  // the blocks is such trees of falling size, folded from the smallest upwards.
+  // The sum of the blocks [first, first + count), count a power of two, is a complete binary tree over them; the rest
+  // of the blocks is such trees of falling size, folded from the smallest upwards.
   const auto block = [&](size_t b) {
     Eight a;
     a.fill(identity);
@@ -81,7 +81,8 @@ T product(std::span<const uint64_t> x) {
 template <class T>
 T extreme(std::span<const uint64_t> x, bool largest) {
   T best;
-  if constexpr (std::is_floating_point_v<T>) best = largest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
+  if constexpr (std::is_floating_point_v<T>)
+    best = largest ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity();
   else best = largest ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
   for (const uint64_t bits : x) {
     const T v = from_bits<T>(bits);
@@ -128,13 +129,15 @@ uint64_t dot(DType type, std::span<const uint64_t> a, std::span<const uint64_t> 
       T total{-0.0};
       for (size_t first = 0; first < a.size(); first += 256) {
         T p{-0.0};
-        for (size_t k = first; k < std::min(a.size(), first + 256); ++k) p = std::fma(from_bits<T>(a[k]), from_bits<T>(b[k]), p);
+        for (size_t k = first; k < std::min(a.size(), first + 256); ++k)
+          p = std::fma(from_bits<T>(a[k]), from_bits<T>(b[k]), p);
         total = total + p;
       }
       return to_bits(canonical(total));
     } else {
       uint64_t s = 0;
-      for (size_t k = 0; k < a.size(); ++k) s += static_cast<uint64_t>(from_bits<T>(a[k])) * static_cast<uint64_t>(from_bits<T>(b[k]));
+      for (size_t k = 0; k < a.size(); ++k)
+        s += static_cast<uint64_t>(from_bits<T>(a[k])) * static_cast<uint64_t>(from_bits<T>(b[k]));
       return to_bits(static_cast<T>(s));
     }
   });

@@ -49,7 +49,8 @@ uint64_t function_op(const ir::Op& op, DType type, uint64_t a, uint64_t b) {
       value[i] = k.views[n.imm].tensor == 0 ? a : b;
     } else {
       const bool chooses = n.op == Prim::select || n.op == Prim::rare;
-      value[i] = loop::eval(n.op, n.type, k.nodes[n.arg[chooses ? 1 : 0]].type, bits(n.arg[0]), bits(n.arg[1]), bits(n.arg[2]));
+      value[i] = loop::eval(n.op, n.type, k.nodes[n.arg[chooses ? 1 : 0]].type, bits(n.arg[0]), bits(n.arg[1]),
+                            bits(n.arg[2]));
     }
   }
   const uint64_t out = value[k.stores[0].value];

@@ -1,5 +1,5 @@
-// Function ops on one element: the expansion's primitives by the scalar reference (loop/eval.h). Their accuracy is judged
-// elsewhere; here they only serve to compute what a graph around them should give.
+// Function ops on one element: the expansion's primitives by the scalar reference (loop/eval.h). Their accuracy is
+// judged elsewhere; here they only serve to compute what a graph around them should give.
 #pragma once
 
 #include "ir/graph.h"

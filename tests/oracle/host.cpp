@@ -44,8 +44,13 @@ void HostTensor::lay_out(Layout layout) {
   const size_t align = (64 - reinterpret_cast<uintptr_t>(memory_.data()) % 64) % 64;
   base_ = align + margin + static_cast<size_t>(-low * item);
   if (layout == Layout::unaligned) base_ += 1;
-  tensor_ = {memory_.data(), {runtime::device_cpu, 0}, static_cast<int32_t>(rank), runtime::to_dlpack(dtype_), shape_.data(),
-             layout == Layout::compact || layout == Layout::unaligned ? nullptr : strides_.data(), base_};
+  tensor_ = {memory_.data(),
+             {runtime::device_cpu, 0},
+             static_cast<int32_t>(rank),
+             runtime::to_dlpack(dtype_),
+             shape_.data(),
+             layout == Layout::compact || layout == Layout::unaligned ? nullptr : strides_.data(),
+             base_};
 }
 
 template <class F>
@@ -77,13 +82,12 @@ HostTensor::HostTensor(const Array& contents, Layout layout) : dtype_(contents.d
   before_ = memory_;
 }
 
-HostTensor::HostTensor(ir::DType dtype, std::vector<int64_t> shape, Layout layout) : dtype_(dtype), shape_(std::move(shape)) {
+HostTensor::HostTensor(ir::DType dtype, std::vector<int64_t> shape, Layout layout)
+    : dtype_(dtype), shape_(std::move(shape)) {
   lay_out(layout);
   before_ = memory_;
   own_.assign(memory_.size(), 0);
-  each([&](size_t at) {
-    std::memset(&own_[at], 1, item_);
-  });
+  each([&](size_t at) { std::memset(&own_[at], 1, item_); });
 }
 
 Array HostTensor::read_raw() const {
@@ -115,7 +119,8 @@ namespace {
 
 std::string value_text(ir::DType t, uint64_t bits) {
   std::string hex;
-  for (int shift = static_cast<int>(8 * ir::item_size(t)) - 4; shift >= 0; shift -= 4) hex += "0123456789abcdef"[bits >> shift & 15];
+  for (int shift = static_cast<int>(8 * ir::item_size(t)) - 4; shift >= 0; shift -= 4)
+    hex += "0123456789abcdef"[bits >> shift & 15];
   if (t == ir::DType::f32) return cat("0x", hex, " (", static_cast<double>(from_bits<float>(bits)), ")");
   if (t == ir::DType::f64) return cat("0x", hex, " (", from_bits<double>(bits), ")");
   return cat("0x", hex);
@@ -135,8 +140,9 @@ std::string difference(const Array& want, const Array& got) {
   if (wrong == 0) return {};
   std::string shape;
   for (const int64_t e : want.shape) shape += cat(shape.empty() ? "" : "x", e);
-  return cat(wrong, " of ", want.bits.size(), " elements of ", ir::name(want.dtype), "[", shape, "] differ, first at ", first, ": ",
-             value_text(want.dtype, got.bits[first]), ", expected ", value_text(want.dtype, want.bits[first]));
+  return cat(wrong, " of ", want.bits.size(), " elements of ", ir::name(want.dtype), "[", shape, "] differ, first at ",
+             first, ": ", value_text(want.dtype, got.bits[first]), ", expected ",
+             value_text(want.dtype, want.bits[first]));
 }
 
 }  // namespace ingot::oracle

@@ -10,12 +10,12 @@
 namespace ingot::oracle {
 
 enum class Layout {
-  compact,    // row-major, no strides given
-  unaligned,  // row-major at an address that is odd
-  strided,    // gaps between items and between rows
-  negative,   // every dim walked downwards
-  transposed, // column-major
-  broadcast,  // stride 0 along the last dim: every row repeats its first item
+  compact,     // row-major, no strides given
+  unaligned,   // row-major at an address that is odd
+  strided,     // gaps between items and between rows
+  negative,    // every dim walked downwards
+  transposed,  // column-major
+  broadcast,   // stride 0 along the last dim: every row repeats its first item
 };
 inline constexpr Layout all_layouts[] = {Layout::compact,  Layout::unaligned,  Layout::strided,
                                          Layout::negative, Layout::transposed, Layout::broadcast};

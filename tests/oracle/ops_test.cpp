@@ -1,4 +1,5 @@
-// Every op of the table over every dtype it takes, in every layout, at sizes around the strips and tails of the kernels.
+// Every op of the table over every dtype it takes, in every layout, at sizes around the strips and tails of the
+// kernels.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,30 +29,35 @@ Array edge_array(uint64_t seed, DType type, std::vector<int64_t> shape) {
   Array out = random_array(seed, type, std::move(shape));
   std::vector<uint64_t> edges;
   if (type == DType::f32) {
-    edges = {0, 0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001, 0x7f800001, 0x00000001,
-             0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0x3effffff, 0x3f000000, 0x40200000, 0x4b000001, 0xcf000000, 0x4f800000,
-             0x42b17218, 0xc2cff1b5};
+    edges = {0,          0x80000000, 0x3f800000, 0xbf800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xffc00001,
+             0x7f800001, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x7f7fffff, 0x3effffff, 0x3f000000,
+             0x40200000, 0x4b000001, 0xcf000000, 0x4f800000, 0x42b17218, 0xc2cff1b5};
   } else if (type == DType::f64) {
-    for (const double v : {0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, 1e308, 5e-324, -5e-324, 2.2250738585072014e-308, 4503599627370497.0,
-                           -9223372036854775808.0, 18446744073709551616.0, 4294967296.0, 709.78, -745.2})
+    for (const double v :
+         {0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -3.5, 1e308, 5e-324, -5e-324, 2.2250738585072014e-308, 4503599627370497.0,
+          -9223372036854775808.0, 18446744073709551616.0, 4294967296.0, 709.78, -745.2})
       edges.push_back(to_bits(v));
-    for (const uint64_t b : {0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u, 0xfff8000000000001u, 0x7ff0000000000001u})
+    for (const uint64_t b :
+         {0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u, 0xfff8000000000001u, 0x7ff0000000000001u})
       edges.push_back(b);
   } else if (type != DType::boolean) {
     const uint64_t all = ~uint64_t{0} >> (64 - 8 * ir::item_size(type));
-    for (const uint64_t v : {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{7}, all, all - 1, all / 2, all / 2 + 1, all / 2 + 2})
+    for (const uint64_t v :
+         {uint64_t{0}, uint64_t{1}, uint64_t{2}, uint64_t{7}, all, all - 1, all / 2, all / 2 + 1, all / 2 + 2})
       edges.push_back(v & all);
   }
   if (edges.empty()) return out;
   size_t at = seed * 7;
   for (size_t i = 0; i < out.bits.size(); ++i)
-    if (out.bits.size() < 8 || (i * 0x9e3779b97f4a7c15u >> 40) % 2 == 0) out.bits[i] = edges[(at += 1 + seed % 5 + i / edges.size()) % edges.size()];
+    if (out.bits.size() < 8 || (i * 0x9e3779b97f4a7c15u >> 40) % 2 == 0)
+      out.bits[i] = edges[(at += 1 + seed % 5 + i / edges.size()) % edges.size()];
   return out;
 }
 
 NamedAttr ints(const char* name, std::vector<int64_t> v) { return {name, Attr::of_ints(std::move(v))}; }
 
-// A graph over x, y, z: T[M, N], c: bool[M, N], row: T[N], column: T[M, 1] and one: T[]. Every op's result is an output.
+// A graph over x, y, z: T[M, N], c: bool[M, N], row: T[N], column: T[M, 1] and one: T[]. Every op's result is an
+// output.
 class Battery {
  public:
   explicit Battery(DType type) : type_(type) {
@@ -67,8 +73,9 @@ class Battery {
   }
 
   std::vector<Array> inputs(uint64_t seed, int64_t m, int64_t n) const {
-    return {edge_array(seed, type_, {m, n}), edge_array(seed + 1, type_, {m, n}), edge_array(seed + 2, type_, {m, n}),
-            random_array(seed + 3, DType::boolean, {m, n}), edge_array(seed + 4, type_, {n}), edge_array(seed + 5, type_, {m, 1}),
+    return {edge_array(seed, type_, {m, n}),     edge_array(seed + 1, type_, {m, n}),
+            edge_array(seed + 2, type_, {m, n}), random_array(seed + 3, DType::boolean, {m, n}),
+            edge_array(seed + 4, type_, {n}),    edge_array(seed + 5, type_, {m, 1}),
             edge_array(seed + 6, type_, {})};
   }
 
@@ -105,14 +112,16 @@ class Battery {
 
   void movement() {
     const auto cut = [&](std::vector<int64_t> starts, std::vector<int64_t> limits, std::vector<int64_t> steps) {
-      add(OpCode::op_slice, {x_}, {ints("starts", std::move(starts)), ints("limits", std::move(limits)), ints("steps", std::move(steps))});
+      add(OpCode::op_slice, {x_},
+          {ints("starts", std::move(starts)), ints("limits", std::move(limits)), ints("steps", std::move(steps))});
     };
     cut({0, 1}, {2, 1000}, {1, 1});
     cut({1, 0}, {3, 1000}, {2, 3});
     cut({-1, -2}, {-1000, -1000}, {-1, -3});
     cut({5, 900}, {0, 1}, {-2, -1});
     cut({-2, -5}, {1000, -1}, {1, 2});
-    for (const std::vector<int64_t>& axes : {std::vector<int64_t>{0}, {1}, {0, 1}}) add(OpCode::op_reverse, {x_}, {ints("axes", axes)});
+    for (const std::vector<int64_t>& axes : {std::vector<int64_t>{0}, {1}, {0, 1}})
+      add(OpCode::op_reverse, {x_}, {ints("axes", axes)});
     add(OpCode::op_transpose, {x_}, {ints("perm", {1, 0})});
     add(OpCode::op_broadcast, {x_}, {{"shape", Attr::of_dims({net_.num(2), m_, n_})}});
     add(OpCode::op_broadcast, {column_}, {{"shape", Attr::of_dims({m_, n_})}});
@@ -124,7 +133,8 @@ class Battery {
     add(OpCode::op_reshape, {x_}, {ints("shape", {-1})});
     add(OpCode::op_reshape, {x_}, {{"shape", Attr::of_dims({net_.num(1), n_, m_})}});
     for (const int64_t axis : {0, 1})
-      add(OpCode::op_iota, {}, {{"shape", Attr::of_dims({m_, n_})}, {"axis", Attr::of_int(axis)}, {"dtype", Attr::of_dtype(type_)}});
+      add(OpCode::op_iota, {},
+          {{"shape", Attr::of_dims({m_, n_})}, {"axis", Attr::of_int(axis)}, {"dtype", Attr::of_dtype(type_)}});
   }
 
   void reductions() {
@@ -167,8 +177,10 @@ struct Size {
   int64_t m, n;
 };
 
-// Compares all ways with the oracle. The machine's own ISA and the interpreter see every layout, the other ways one each.
-void compare(DType type, const std::shared_ptr<const ir::Graph>& graph, const Battery& battery, std::span<const Size> sizes) {
+// Compares all ways with the oracle. The machine's own ISA and the interpreter see every layout, the other ways one
+// each.
+void compare(DType type, const std::shared_ptr<const ir::Graph>& graph, const Battery& battery,
+             std::span<const Size> sizes) {
   std::vector<std::shared_ptr<engine::Executable>> executables;
   for (const Way& way : all_ways()) executables.push_back(compile(graph, way));
   uint64_t seed = 100 * static_cast<uint64_t>(type);
@@ -188,8 +200,8 @@ void compare(DType type, const std::shared_ptr<const ir::Graph>& graph, const Ba
           const std::string text = difference((same ? want_repeated : want)[i], got[i]);
           if (text.empty()) continue;
           const ir::Op& op = graph->op(graph->value(graph->outputs()[i].value).source);
-          FAIL_CHECK(ir::name(type), " ", size.m, "x", size.n, ", ", all_ways()[w].name, ", in ", name(in), ", out ", name(out), ": ",
-                     ir::op_info(op.code)->name, " (output ", i, "): ", text);
+          FAIL_CHECK(ir::name(type), " ", size.m, "x", size.n, ", ", all_ways()[w].name, ", in ", name(in), ", out ",
+                     name(out), ": ", ir::op_info(op.code)->name, " (output ", i, "): ", text);
         }
       }
     }
@@ -231,7 +243,8 @@ TEST_CASE("large tensors take several chunks on several threads and give the ora
     const ValueId x = net.in("x", type, {m, n}), row = net.in("row", type, {n});
     net.out(net.op(OpCode::op_add, {net.op(OpCode::op_mul, {x, row}), x}));
     net.out(net.op(OpCode::op_transpose, {x}, {ints("perm", {1, 0})}));
-    net.out(net.op(OpCode::op_concat, {x, net.op(OpCode::op_reverse, {x}, {ints("axes", {1})})}, {{"axis", Attr::of_int(1)}}));
+    net.out(net.op(OpCode::op_concat, {x, net.op(OpCode::op_reverse, {x}, {ints("axes", {1})})},
+                   {{"axis", Attr::of_int(1)}}));
     for (const std::vector<int64_t>& axes : {std::vector<int64_t>{0}, {1}, {0, 1}})
       net.out(net.op(OpCode::op_reduce_sum, {net.op(OpCode::op_sub, {x, row})}, {ints("axes", axes)}));
     if (type == DType::f32) net.out(net.op(OpCode::op_softmax, {x}));

@@ -79,7 +79,8 @@ class Generator {
   };
 
   static int64_t random_size(Random& r, int64_t most) {
-    static constexpr int64_t sizes[] = {1, 1, 2, 3, 4, 5, 7, 8, 8, 12, 15, 16, 16, 17, 24, 31, 33, 64, 65, 100, 129, 257, 1027, 1500};
+    static constexpr int64_t sizes[] = {1,  1,  2,  3,  4,  5,  7,  8,   8,   12,  15,   16,
+                                        16, 17, 24, 31, 33, 64, 65, 100, 129, 257, 1027, 1500};
     for (;;) {
       const int64_t n = r.chance(2) ? 0 : r.pick(sizes);
       if (n <= most) return n;
@@ -94,7 +95,8 @@ class Generator {
     Symbol s{graph_->dims().symbol(cat("S", symbols_.size())), {}};
     // Some symbols are in each assignment the size of an earlier one, or 1: they broadcast against it.
     const bool twin = !symbols_.empty() && r_.chance(35);
-    const Symbol* other = twin ? &symbols_[static_cast<size_t>(r_.below(static_cast<int64_t>(symbols_.size())))] : nullptr;
+    const Symbol* other =
+        twin ? &symbols_[static_cast<size_t>(r_.below(static_cast<int64_t>(symbols_.size())))] : nullptr;
     const int64_t unit = r_.chance(40) ? 4 : 1;
     for (int64_t& n : s.size) {
       const size_t a = static_cast<size_t>(&n - s.size);
@@ -126,7 +128,8 @@ class Generator {
 
   bool small(const std::vector<Shape>& shapes) {
     return std::all_of(shapes.begin(), shapes.end(), [](const Shape& s) {
-      return std::all_of(s.begin(), s.end(), [](int64_t e) { return e >= 0; }) && element_count(s) <= static_cast<size_t>(most_elements);
+      return std::all_of(s.begin(), s.end(), [](int64_t e) { return e >= 0; }) &&
+             element_count(s) <= static_cast<size_t>(most_elements);
     });
   }
 
@@ -139,8 +142,8 @@ class Generator {
   }
 
   DType random_type() {
-    static constexpr DType types[] = {DType::f32, DType::f32, DType::f32, DType::f32, DType::f64, DType::i32, DType::i64,
-                                      DType::u8,  DType::boolean, DType::i8, DType::u32};
+    static constexpr DType types[] = {DType::f32, DType::f32, DType::f32,     DType::f32, DType::f64, DType::i32,
+                                      DType::i64, DType::u8,  DType::boolean, DType::i8,  DType::u32};
     return r_.pick(types);
   }
 
@@ -294,9 +297,10 @@ class Generator {
       static constexpr OpCode codes[] = {OpCode::op_neg, OpCode::op_abs, OpCode::op_relu, OpCode::op_not};
       return emit(r_.pick(codes), {x.id});
     }
-    static constexpr OpCode codes[] = {OpCode::op_neg,  OpCode::op_abs,  OpCode::op_sqrt,  OpCode::op_floor, OpCode::op_ceil,
-                                       OpCode::op_round, OpCode::op_relu, OpCode::op_rsqrt, OpCode::op_exp,  OpCode::op_log,
-                                       OpCode::op_tanh, OpCode::op_erf,  OpCode::op_sigmoid, OpCode::op_silu, OpCode::op_gelu};
+    static constexpr OpCode codes[] = {OpCode::op_neg,     OpCode::op_abs,   OpCode::op_sqrt, OpCode::op_floor,
+                                       OpCode::op_ceil,    OpCode::op_round, OpCode::op_relu, OpCode::op_rsqrt,
+                                       OpCode::op_exp,     OpCode::op_log,   OpCode::op_tanh, OpCode::op_erf,
+                                       OpCode::op_sigmoid, OpCode::op_silu,  OpCode::op_gelu};
     const OpCode code = r_.pick(codes);
     if (code == OpCode::op_gelu && r_.chance(50)) return emit(code, {x.id}, {{"approximate", Attr::of_string("tanh")}});
     return emit(code, {x.id});
@@ -309,7 +313,8 @@ class Generator {
         if (c.type == DType::boolean && broadcasts(c, x) && broadcasts(c, y) && r_.chance(60))
           return emit(OpCode::op_select, {c.id, x.id, y.id});
     }
-    static constexpr OpCode codes[] = {OpCode::op_eq, OpCode::op_ne, OpCode::op_lt, OpCode::op_le, OpCode::op_gt, OpCode::op_ge};
+    static constexpr OpCode codes[] = {OpCode::op_eq, OpCode::op_ne, OpCode::op_lt,
+                                       OpCode::op_le, OpCode::op_gt, OpCode::op_ge};
     return emit(r_.pick(codes), {x.id, y.id});
   }
 
@@ -335,7 +340,8 @@ class Generator {
       case 0: {
         std::vector<int64_t> perm;
         for (int64_t d = 0; d < rank; ++d) perm.push_back(d);
-        for (int64_t d = rank - 1; d > 0; --d) std::swap(perm[static_cast<size_t>(d)], perm[static_cast<size_t>(r_.below(d + 1))]);
+        for (int64_t d = rank - 1; d > 0; --d)
+          std::swap(perm[static_cast<size_t>(d)], perm[static_cast<size_t>(r_.below(d + 1))]);
         return emit(OpCode::op_transpose, {x.id}, {{"perm", Attr::of_ints(perm)}});
       }
       case 1: {
@@ -365,7 +371,9 @@ class Generator {
       }
       default: {
         if (rank == 0) return false;
-        const NamedAttr attrs[] = {{"shape", Attr::of_dims(x.dims)}, {"axis", Attr::of_int(r_.below(rank))}, {"dtype", Attr::of_dtype(random_type())}};
+        const NamedAttr attrs[] = {{"shape", Attr::of_dims(x.dims)},
+                                   {"axis", Attr::of_int(r_.below(rank))},
+                                   {"dtype", Attr::of_dtype(random_type())}};
         return emit(OpCode::op_iota, {}, {attrs[0], attrs[1], attrs[2]});
       }
     }
@@ -392,8 +400,9 @@ class Generator {
       starts.push_back(t.constant(a));
       limits.push_back(r_.chance(20) && step > 0 ? t.sub(x.dims[d], t.constant(1)) : t.constant(b));
     }
-    return emit(OpCode::op_slice, {x.id},
-                {{"starts", Attr::of_dims(starts)}, {"limits", Attr::of_dims(limits)}, {"steps", Attr::of_ints(steps)}});
+    return emit(
+        OpCode::op_slice, {x.id},
+        {{"starts", Attr::of_dims(starts)}, {"limits", Attr::of_dims(limits)}, {"steps", Attr::of_ints(steps)}});
   }
 
   bool pad(const Known& x) {
@@ -545,8 +554,19 @@ Array random_array(uint64_t seed, DType dtype, std::vector<int64_t> shape) {
     if (dtype == DType::boolean) {
       out.bits.push_back(r.next() >> 20 & 1);
     } else if (ir::is_float(dtype)) {
-      static constexpr double odd[] = {0.0, -0.0, 1e30, -1e30, 1e-40, std::numeric_limits<double>::infinity(),
-                                       -std::numeric_limits<double>::infinity(), 88.5, -104.0, 1.0, 2147483648.0, 0.5, 2.5};
+      static constexpr double odd[] = {0.0,
+                                       -0.0,
+                                       1e30,
+                                       -1e30,
+                                       1e-40,
+                                       std::numeric_limits<double>::infinity(),
+                                       -std::numeric_limits<double>::infinity(),
+                                       88.5,
+                                       -104.0,
+                                       1.0,
+                                       2147483648.0,
+                                       0.5,
+                                       2.5};
       double v = static_cast<double>(r.between(-400000, 400000)) / 100000;
       if (specials && r.chance(4)) v = r.pick(odd);
       uint64_t bits = dtype == DType::f32 ? to_bits(static_cast<float>(v)) : to_bits(v);

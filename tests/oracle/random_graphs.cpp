@@ -1,5 +1,5 @@
-// random_graphs SEED COUNT: differential testing beyond what the test suite takes time for. Prints each failing seed with
-// its reduced graph; exit status 1 if there is one.
+// random_graphs SEED COUNT: differential testing beyond what the test suite takes time for. Prints each failing seed
+// with its reduced graph; exit status 1 if there is one.
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     ++bad;
   }
-  std::printf("%llu of %llu graphs failed\n", static_cast<unsigned long long>(bad), static_cast<unsigned long long>(count));
+  std::printf("%llu of %llu graphs failed\n", static_cast<unsigned long long>(bad),
+              static_cast<unsigned long long>(count));
   return bad ? 1 : 0;
 }

@@ -12,7 +12,8 @@ using ir::ValueId;
 
 std::vector<ir::NamedAttr> attrs_of(const ir::Op& op) {
   std::vector<ir::NamedAttr> out;
-  for (size_t i = 0; i < op.attrs.size(); ++i) out.push_back({std::string(ir::op_info(op.code)->attrs[i].name), op.attrs[i]});
+  for (size_t i = 0; i < op.attrs.size(); ++i)
+    out.push_back({std::string(ir::op_info(op.code)->attrs[i].name), op.attrs[i]});
   return out;
 }
 
@@ -89,7 +90,8 @@ Failing reduce(Failing failing, const std::function<bool(const Failing&)>& fails
       const ir::Op& op = failing.graph->op(i);
       // An op that is an output itself cannot become an input without becoming a copy.
       const auto outs = failing.graph->outputs();
-      if (std::any_of(outs.begin(), outs.end(), [&](const ir::Output& o) { return o.value == op.results[0]; })) continue;
+      if (std::any_of(outs.begin(), outs.end(), [&](const ir::Output& o) { return o.value == op.results[0]; }))
+        continue;
       std::vector<bool> cut = no_cut();
       cut[op.results[0]] = true;
       smaller = attempt(all_outputs(), cut);

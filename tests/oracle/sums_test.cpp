@@ -56,7 +56,9 @@ TEST_CASE("sums and products are numpy's in the one order, in the oracle and in 
     }
     for (size_t w = 0; w < executables.size(); ++w) {
       INFO(all_ways()[w].name);
-      CHECK(run(*executables[w], std::span(&x, 1), Layout::compact, Layout::compact, all_ways()[w].threads)[0].bits[0] == want);
+      CHECK(
+          run(*executables[w], std::span(&x, 1), Layout::compact, Layout::compact, all_ways()[w].threads)[0].bits[0] ==
+          want);
     }
     ++seen;
   }
