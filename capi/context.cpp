@@ -135,6 +135,7 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     capi::need(stats, "stats");
     if (stats->struct_size < sizeof(size_t)) fail(Code::invalid_argument, "stats->struct_size is ", stats->struct_size);
     const engine::Counters& n = c.counters();
+    const runtime::RunCounts runs = c.tallies()->sum();
     const cache::MemoryStats memory = c.kernels().memory_stats();
     ingot_stats out{};
     out.struct_size = stats->struct_size;
@@ -146,10 +147,10 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     out.disk_hits = n.disk_hits.load();
     out.misses = n.misses.load();
     out.interpreted = n.interpreted.load();
-    out.runs = n.runs.load();
-    out.launches = n.launches.load();
-    out.bytes_read = n.bytes_read.load();
-    out.bytes_written = n.bytes_written.load();
+    out.runs = runs.runs;
+    out.launches = runs.launches;
+    out.bytes_read = runs.bytes_read;
+    out.bytes_written = runs.bytes_written;
     out.memory_cache_bytes = memory.bytes;
     out.memory_cache_entries = memory.entries;
     out.evictions = memory.evictions;

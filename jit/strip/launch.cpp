@@ -12,17 +12,17 @@ using loop::LaneMode;
 using loop::strip_lanes;
 using loop::ViewKind;
 
-void Launch::prepare(const Program& program, const int64_t* sizes, const ViewArg* views, bool stream) {
+void Launch::prepare(const Program& program, const int64_t* sizes, const ViewArg* views) {
   program_ = &program;
   sizes_.assign(sizes, sizes + program.kernel.sizes);
-  stream_ = stream;
+  allow_stream(false);
   linear_ = program.kernel.cols == 0 && program.schedule.row_stores.empty() && prepare_linear(sizes, views);
   if (linear_) {
     chunks_ = (lanes_ + chunk_elements - 1) / chunk_elements;
     scratch_ = program.kernel.views.size() * pad_lanes * sizeof(int64_t);
     return;
   }
-  plan_.build(program, sizes_.data(), views, stream);
+  plan_.build(program, sizes_.data(), views);
   chunks_ = plan_.chunks();
   scratch_ = plan_.scratch;
 }

@@ -18,9 +18,16 @@ namespace ingot::jit {
 class Launch {
  public:
   // `sizes` has Kernel::sizes entries: the extents of the axes first. Every extent is >= 0.
-  // `stream` allows non-temporal stores (the caller has judged the footprint and that nothing is in place).
   // Throws std::bad_alloc only.
-  void prepare(const Program& program, const int64_t* sizes, const ViewArg* views, bool stream);
+  void prepare(const Program& program, const int64_t* sizes, const ViewArg* views);
+
+  // Between prepare() and run_chunk(), and between launches alike but for addresses: moves the base of a load or store
+  // view, and allows non-temporal stores (the caller has judged the footprint and that nothing is in place).
+  void move(size_t view, char* base) noexcept {
+    if (linear_) base_[view] = base;
+    else plan_.geometry.views[view].base = base;
+  }
+  void allow_stream(bool allowed) noexcept { stream_ = plan_.stream = allowed; }
 
   // Chunk boundaries depend on extents and strides alone, the results on neither. 0 if there is nothing to do.
   int64_t chunks() const { return chunks_; }

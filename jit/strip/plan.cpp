@@ -56,10 +56,9 @@ int64_t Plan::units() const {
   return geometry.rows / std::max<int64_t>(1, inner) * ((inner + geometry.tile_rows - 1) / geometry.tile_rows) * pieces;
 }
 
-void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* args, bool allow_stream) {
+void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* args) {
   program = &p;
   sizes = size_slots;
-  stream = allow_stream;
   geometry.build(p, size_slots, args);
   Geometry& g = geometry;
   const loop::Schedule& schedule = p.schedule;

@@ -40,7 +40,7 @@ struct Plan {
 
   int64_t chunks() const;
   int64_t units() const;  // mode row
-  void build(const Program& p, const int64_t* size_slots, const ViewArg* args, bool allow_stream);
+  void build(const Program& p, const int64_t* size_slots, const ViewArg* args);
 };
 
 // Bytes from one row's strip to the next in a tile. Not a power of two: the rows of a column would share a cache set.

@@ -76,8 +76,7 @@ std::vector<ir::Constant> evaluate(const ir::Graph& graph) {
     tensors[i].shape = shapes[i].data();
     outs.push_back(&tensors[i]);
   }
-  runtime::RunCounts counts;
-  executor.run({}, outs, pointers, {}, counts);
+  executor.run({}, outs, pointers, {});
   return results;
 }
 
@@ -115,7 +114,7 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
     out->program_of_.push_back(at->second);
     frame.steps.push_back({out->programs_[at->second].program, step.sizes, step.views});
   }
-  out->executor_ = std::make_unique<runtime::Executor>(std::move(frame));
+  out->executor_ = std::make_unique<runtime::Executor>(std::move(frame), out->context_->tallies());
   for (const std::string& stage : out->context_->dumps())
     log.write(LogLevel::info, out->graph_->name(), " ", stage, ":\n", describe(*out, stage));
   out->context_->counters().graphs.fetch_add(1, std::memory_order_relaxed);

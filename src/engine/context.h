@@ -13,6 +13,7 @@
 #include "cache/host.h"
 #include "cache/memory.h"
 #include "runtime/parallel.h"
+#include "runtime/tally.h"
 
 namespace ingot::engine {
 
@@ -31,10 +32,6 @@ struct Counters {
   std::atomic<uint64_t> disk_hits{0};    // and host callbacks
   std::atomic<uint64_t> misses{0};       // neither
   std::atomic<uint64_t> interpreted{0};  // kernels that fell back to the interpreter
-  std::atomic<uint64_t> runs{0};
-  std::atomic<uint64_t> launches{0};
-  std::atomic<uint64_t> bytes_read{0};  // by kernels, as if each view were read once
-  std::atomic<uint64_t> bytes_written{0};
 };
 
 struct ContextOptions {
@@ -61,6 +58,7 @@ class Context {
   const ContextOptions& options() const { return options_; }
   const Log& log() const { return log_; }
   Counters& counters() { return counters_; }
+  const std::shared_ptr<runtime::Tallies>& tallies() const { return tallies_; }  // of runs
   Kernels& kernels() { return *kernels_; }
   runtime::Parallel* parallel() const { return parallel_.get(); }
   // The disk cache; null where there is none.
@@ -75,6 +73,7 @@ class Context {
   ContextOptions options_;
   Log log_;
   Counters counters_;
+  const std::shared_ptr<runtime::Tallies> tallies_ = std::make_shared<runtime::Tallies>();
   std::shared_ptr<runtime::Parallel> parallel_;
   std::unique_ptr<Kernels> kernels_;
   std::shared_ptr<cache::DiskCache> disk_;

@@ -59,13 +59,7 @@ void Executable::run(std::span<const runtime::Tensor* const> ins, std::span<cons
   run.cancel = options.cancel;
   run.scratch = options.scratch;
   run.scratch_bytes = options.scratch_bytes;
-  runtime::RunCounts counts;
-  executor_->run(ins, outs, bodies_, run, counts);
-  Counters& c = context_->counters();
-  c.runs.fetch_add(1, std::memory_order_relaxed);
-  c.launches.fetch_add(counts.launches, std::memory_order_relaxed);
-  c.bytes_read.fetch_add(counts.bytes_read, std::memory_order_relaxed);
-  c.bytes_written.fetch_add(counts.bytes_written, std::memory_order_relaxed);
+  executor_->run(ins, outs, bodies_, run);
 }
 
 KernelInfo Executable::kernel(size_t step) const {

@@ -127,8 +127,11 @@ class Simplifier {
       case OpCode::op_reshape:
         if (same_shape(a, r_.from().value(op.results[0]).shape)) return a;
         if (op.code == OpCode::op_reshape)
-          if (const ir::Op* inner = maker(a, OpCode::op_reshape))
-            return r_.op(OpCode::op_reshape, {inner->operands[0]}, {{"shape", op.attrs[0]}});
+          if (const ir::Op* inner = maker(a, OpCode::op_reshape)) {
+            const ValueId first = inner->operands[0];
+            if (same_shape(first, r_.from().value(op.results[0]).shape)) return first;
+            return r_.op(OpCode::op_reshape, {first}, {{"shape", op.attrs[0]}});
+          }
         return std::nullopt;
       case OpCode::op_concat: return op.operands.size() == 1 ? std::optional(a) : std::nullopt;
       default: return std::nullopt;

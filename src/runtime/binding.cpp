@@ -13,10 +13,6 @@ namespace {
 
 constexpr int64_t unset = INT64_MIN;
 
-std::string label(const char* what, size_t i, const IoSpec& spec) {
-  return spec.name.empty() ? cat(what, " ", i) : cat(what, " ", i, " (%", spec.name, ")");
-}
-
 // Everything about one tensor but its extents' values. `p` receives extents and byte strides. Queries of shapes need no
 // data.
 void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* t, bool need_data, Place& p) {
@@ -58,6 +54,7 @@ void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* 
   }
   if (empty) p.compact = true;
   if (need_data && !t->data && !empty) bad("data is NULL but its size is not zero");
+  p.empty = empty;
   p.data = static_cast<char*>(t->data) + t->byte_offset;
   p.span = span_of({p.data, static_cast<size_t>(item), p.rank, p.extent, p.stride});
 }
@@ -67,7 +64,8 @@ void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* 
 void Executor::bind(std::span<const Tensor* const> ins, bool need_data, Workspace& w) const {
   if (ins.size() != plan_.inputs.size())
     fail(Code::invalid_argument, ins.size(), " inputs given, the graph has ", plan_.inputs.size());
-  for (const ir::DimId s : plan_.dims.symbols()) w.dims[s] = unset;
+  w.known = false;
+  for (const ir::DimId d : plan_.dims.symbols()) w.dims[d] = unset;
   for (size_t i = 0; i < ins.size(); ++i) {
     const IoSpec& spec = plan_.inputs[i];
     Place& p = w.inputs[i];
@@ -116,33 +114,6 @@ void Executor::check_outputs(std::span<const Tensor* const> outs, Workspace& w) 
              plan_.dims.to_string(spec.shape[d]), " = ", w.dims[spec.shape[d]]);
     if (!p.compact && self_overlap({p.data, ir::item_size(spec.dtype), p.rank, p.extent, p.stride}))
       fail(Code::invalid_argument, label("output", i, spec), ": its elements overlap (a stride is zero or too small)");
-  }
-}
-
-void Executor::check_overlap(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
-                             Workspace& w) const {
-  const auto region = [](const Place& p, const IoSpec& s) {
-    return Region{p.data, ir::item_size(s.dtype), p.rank, p.extent, p.stride};
-  };
-  w.in_place = false;
-  for (size_t o = 0; o < outs.size(); ++o) {
-    const Region out = region(w.outputs[o], plan_.outputs[o]);
-    const Span span = w.outputs[o].span;
-    const auto apart = [&](const Place& p) { return span.hi <= p.span.lo || p.span.hi <= span.lo; };
-    for (size_t other = 0; other < o; ++other)
-      if (!apart(w.outputs[other]) && overlap(out, region(w.outputs[other], plan_.outputs[other])))
-        fail(Code::invalid_argument, label("output", o, plan_.outputs[o]), ": overlaps ",
-             label("output", other, plan_.outputs[other]));
-    for (size_t i = 0; i < ins.size(); ++i) {
-      if (apart(w.inputs[i])) continue;
-      const Region in = region(w.inputs[i], plan_.inputs[i]);
-      if (!overlap(out, in)) continue;
-      bool same = in.base == out.base && in.rank == out.rank && in.item == out.item;
-      for (size_t d = 0; same && d < in.rank; ++d)
-        same = in.extent[d] == out.extent[d] && (in.stride[d] == out.stride[d] || in.extent[d] <= 1);
-      if (same && in_place_[o * ins.size() + i]) w.in_place = true;
-      else w.home[ins.size() + o] = &w.homes[ins.size() + o];
-    }
   }
 }
 

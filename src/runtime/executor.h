@@ -16,6 +16,7 @@
 #include "jit/strip/launch.h"
 #include "loop/binding.h"
 #include "runtime/parallel.h"
+#include "runtime/tally.h"
 #include "runtime/tensor.h"
 
 namespace ingot::runtime {
@@ -62,15 +63,15 @@ struct RunOptions {
   uint64_t scratch_bytes = 0;
 };
 
-// What one run did, for the context's counters.
-struct RunCounts {
-  uint64_t launches = 0;
-  uint64_t bytes_read = 0, bytes_written = 0;
-};
+struct Place;
+struct StepState;
 
 class Executor {
  public:
-  explicit Executor(ExecutorPlan plan);
+  struct Workspace;
+
+  // `tallies` counts the runs; null: nobody asks.
+  explicit Executor(ExecutorPlan plan, std::shared_ptr<Tallies> tallies = nullptr);
   ~Executor();
 
   const ExecutorPlan& plan() const { return plan_; }
@@ -78,7 +79,7 @@ class Executor {
   // `bodies` holds one body per step. Throws invalid_argument before anything is written when a tensor does not fit;
   // cancelled or out_of_memory later.
   void run(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
-           std::span<const jit::Body* const> bodies, const RunOptions& options, RunCounts& counts) const;
+           std::span<const jit::Body* const> bodies, const RunOptions& options) const;
 
   // The shape of output i for inputs of these shapes (their data is not touched, except that of dim inputs).
   std::vector<int64_t> output_shape(std::span<const Tensor* const> ins, size_t i) const;
@@ -86,18 +87,27 @@ class Executor {
   uint64_t scratch_size(std::span<const Tensor* const> ins) const;
 
  private:
-  struct Workspace;
-  struct View;
-
   Workspace* take() const;
   void give(Workspace* w) const noexcept;
+  // Whether tensors fit as those of the remembered run did; then the places point at them. If not, w.known still holds:
+  // what was remembered is as it was, addresses apart.
+  bool recall_inputs(std::span<const Tensor* const> ins, bool need_data, Workspace& w) const noexcept;
+  bool recall(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, Workspace& w) const noexcept;
+  // The long way: all checks, dims, places and scratch offsets. Throws what run() throws before anything is written.
+  void resolve(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, Workspace& w) const;
   void bind(std::span<const Tensor* const> ins, bool need_data, Workspace& w) const;
   void check_outputs(std::span<const Tensor* const> outs, Workspace& w) const;
-  void check_overlap(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, Workspace& w) const;
+  void check_overlap(Workspace& w) const;
+  bool may_be_in_place(const Workspace& w, size_t output, size_t input) const noexcept;
   void lay_out(Workspace& w) const;
-  void launch(size_t step, const jit::Body& body, const RunOptions& options, Workspace& w, RunCounts& counts) const;
+  void copy_in(char* scratch, Workspace& w) const;
+  void copy_out(Workspace& w) const;
+  void prepare(const StepSpec& step, StepState& state, Workspace& w) const;
+  void launch(const jit::Body& body, const RunOptions& options, StepState& state, Workspace& w,
+              RunCounts& counts) const;
 
   ExecutorPlan plan_;
+  std::shared_ptr<Tallies> tallies_;
   std::vector<uint32_t> slot_of_;      // per buffer: its slot; buffers that never live together share one
   std::vector<uint32_t> constant_at_;  // per graph value: index among constants
   uint32_t slots_ = 0;

@@ -1,10 +1,12 @@
-// What one run of an executor works on; kept between runs so that a warm run allocates nothing. Private to the
+// What one run of an executor works on; kept between runs so that a warm run allocates nothing. It also remembers the
+// last run: one with tensors of the same shapes and strides only moves addresses (recall.cpp). Private to the
 // executor's files.
 #pragma once
 
 #include <cstdlib>
 #include <new>
 
+#include "base/error.h"
 #include "runtime/executor.h"
 #include "runtime/overlap.h"
 
@@ -13,10 +15,12 @@ namespace ingot::runtime {
 // A tensor of a run, resolved: where it lies and how, in bytes.
 struct Place {
   char* data = nullptr;
+  uint64_t offset = 0;  // of what lies in scratch: from its beginning
   uint32_t rank = 0;
   int64_t extent[ir::max_rank];
   int64_t stride[ir::max_rank];  // bytes
   bool compact = true;
+  bool empty = false;
   Span span{0, 0};  // of the host's memory
 };
 
@@ -30,6 +34,7 @@ class Scratch {
   char* reserve(size_t bytes) {
     if (bytes <= size_) return data_;
     std::free(data_);
+    data_ = nullptr;
     size_ = 0;
     const size_t rounded = (bytes + 63) / 64 * 64;
     data_ = static_cast<char*>(std::aligned_alloc(64, rounded));
@@ -44,17 +49,39 @@ class Scratch {
   size_t size_ = 0;
 };
 
+// Where a view of a launch begins: at an offset from a place, which may move from run to run. Null: nowhere (iota,
+// inside).
+struct Origin {
+  const Place* place = nullptr;
+  uint64_t offset = 0;  // bytes, modulo 2^64
+};
+
+// One launch, prepared for the extents and strides at hand.
+struct StepState {
+  jit::Launch launch;
+  std::vector<Origin> origins;  // per view
+  uint64_t read = 0, written = 0;
+};
+
 struct Executor::Workspace {
+  explicit Workspace(Tallies& tallies) : tally(tallies.claim()) {}
+  ~Workspace() { Tallies::release(tally); }
+
+  Tally& tally;
   std::vector<int64_t> dims;  // values of the plan's dim table
   std::vector<Place> inputs, outputs, constants, buffers;
+  std::vector<uint32_t> by_address;  // inputs, then outputs, as their spans lay in memory at the last run
   // Where the host's memory is when a temporary stands in for it: copied in before, or out after, the steps.
   std::vector<const Place*> home;  // per input, then output; null: no temporary
   std::vector<Place> homes;
+  bool temporaries = false;  // whether any
   std::vector<size_t> slot_bytes;
   std::vector<uint64_t> slot_at;
   std::vector<int64_t> sizes;
   std::vector<jit::ViewArg> views;
-  jit::Launch launch;
+  // One a step; a single one for all where there are more steps than are worth remembering.
+  std::vector<StepState> steps;
+  bool known = false;  // `steps` and the places describe a whole run without temporaries, addresses apart
   bool in_place = false;
   uint64_t scratch_bytes = 0;  // of buffers and temporaries, before the tasks' own
   Scratch scratch;             // buffers and temporaries
@@ -76,6 +103,16 @@ inline void make_compact(Place& p, size_t item) {
   }
   p.compact = true;
 }
+
+// "input 2 (%name)", for messages.
+inline std::string label(const char* what, size_t i, const IoSpec& spec) {
+  return spec.name.empty() ? cat(what, " ", i) : cat(what, " ", i, " (%", spec.name, ")");
+}
+
+inline size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
+
+// Whether no output shares a byte with another output or an input, going by their spans alone.
+bool outputs_apart(Executor::Workspace& w) noexcept;
 
 // Copies between two places of equal extents, item by item along the innermost dim.
 void copy_strided(const Place& from, const Place& to, size_t item);

@@ -39,7 +39,7 @@ jit::Program program(Builder& b) {
 void run(const jit::Program& p, const jit::Body& body, std::vector<int64_t> sizes,
          const std::vector<jit::ViewArg>& args) {
   jit::Launch launch;
-  launch.prepare(p, sizes.data(), args.data(), false);
+  launch.prepare(p, sizes.data(), args.data());
   std::vector<char> scratch(launch.scratch_bytes(body) + 64);
   char* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
   for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(body, c, aligned);

@@ -28,10 +28,10 @@ TEST_CASE("preparing again and running allocate nothing") {
       const test::Bound bound = test::random_launch(seed, shape, 500);
       const auto body = jit::interpreter(bound.program);
       jit::Launch launch;
-      launch.prepare(bound.program, bound.sizes.data(), bound.args.data(), false);
+      launch.prepare(bound.program, bound.sizes.data(), bound.args.data());
       const test::Guarded scratch((launch.scratch_bytes(*body) + 63) / 64 * 64, true, 0);
       const long before = allocations;
-      launch.prepare(bound.program, bound.sizes.data(), bound.args.data(), false);
+      launch.prepare(bound.program, bound.sizes.data(), bound.args.data());
       for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(*body, c, scratch.data());
       CHECK(allocations == before);
     }

@@ -125,7 +125,8 @@ TEST_CASE("streamed stores are aligned whatever the outputs' addresses") {
         const jit::ViewArg args[] = {bind(in.data(), {step, 1}), bind(one.data() + first, {step, 1}),
                                      bind(two.data() + second, {step, 1})};
         jit::Launch launch;
-        launch.prepare(p, sizes, args, true);
+        launch.prepare(p, sizes, args);
+        launch.allow_stream(true);
         const Checked body(p);
         run(launch, body);
         CHECK(body.right);
@@ -168,7 +169,7 @@ TEST_CASE("a sum of a million elements follows the tree over its blocks, however
           const int64_t sizes[] = {1, outer, inner};
           const jit::ViewArg args[] = {bind(spread.data(), {0, so, si}), bind(&result[0], {1}), bind(&result[1], {1})};
           jit::Launch launch;
-          launch.prepare(p, sizes, args, false);
+          launch.prepare(p, sizes, args);
           run(launch, *jit::interpreter(p));
           CHECK(result[0] == sum);
           CHECK(result[1] == product);
@@ -219,7 +220,7 @@ TEST_CASE("folds over nothing give their identities, and rows without elements a
   for (int64_t k = 0; k < 2; ++k) args.push_back(bind(&i[static_cast<size_t>(5 * k)], {1}));
   for (int64_t k = 0; k < 2; ++k) args.push_back(bind(&u[static_cast<size_t>(5 * k)], {1}));
   jit::Launch launch;
-  launch.prepare(p, sizes, args.data(), false);
+  launch.prepare(p, sizes, args.data());
   run(launch, *jit::interpreter(p));
   const float inf = std::numeric_limits<float>::infinity();
   for (size_t r = 0; r < 5; ++r) {
@@ -240,7 +241,8 @@ TEST_CASE("frames keep their promises on random kernels") {
       test::Bound bound = test::random_launch(seed, shape, 2000);
       const Checked body(bound.program);
       jit::Launch launch;
-      launch.prepare(bound.program, bound.sizes.data(), bound.args.data(), true);
+      launch.prepare(bound.program, bound.sizes.data(), bound.args.data());
+      launch.allow_stream(true);
       run(launch, body);
       CHECK(body.right);
     }

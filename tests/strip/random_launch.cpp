@@ -403,7 +403,7 @@ std::string difference(Bound& bound, const jit::Body& body, uint32_t seed) {
 std::string difference(Bound& bound, const jit::Body& body, uint32_t seed, jit::Launch& launch) {
   const loop::Kernel& kernel = bound.program.kernel;
   oracle(kernel, bound.sizes.data(), bound.expected.data());
-  launch.prepare(bound.program, bound.sizes.data(), bound.args.data(), false);
+  launch.prepare(bound.program, bound.sizes.data(), bound.args.data());
   std::vector<int64_t> chunks(static_cast<size_t>(launch.chunks()));
   std::iota(chunks.begin(), chunks.end(), int64_t{0});
   Random random(seed);

@@ -1,0 +1,112 @@
+// Where intermediate values and temporaries of a run lie in scratch memory.
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "runtime/workspace.h"
+
+namespace ingot::runtime {
+
+void copy_strided(const Place& from, const Place& to, size_t item) {
+  const uint32_t rank = from.rank;
+  for (uint32_t d = 0; d < rank; ++d)
+    if (from.extent[d] == 0) return;
+  if (from.compact && to.compact) {
+    std::memcpy(to.data, from.data, bytes_of(from, item));
+    return;
+  }
+  int64_t index[ir::max_rank] = {};
+  const char* a = from.data;
+  char* b = to.data;
+  for (;;) {
+    const int64_t n = rank ? from.extent[rank - 1] : 1;
+    const int64_t sa = rank ? from.stride[rank - 1] : 0, sb = rank ? to.stride[rank - 1] : 0;
+    for (int64_t i = 0; i < n; ++i) std::memcpy(b + i * sb, a + i * sa, item);
+    uint32_t d = rank ? rank - 1 : 0;
+    for (;;) {
+      if (d == 0) return;
+      --d;
+      a += from.stride[d];
+      b += to.stride[d];
+      if (++index[d] < from.extent[d]) break;
+      a -= from.stride[d] * from.extent[d];
+      b -= to.stride[d] * from.extent[d];
+      index[d] = 0;
+    }
+  }
+}
+
+// Extents of buffers and constants, and the offsets of buffers and temporaries in one block of scratch.
+void Executor::lay_out(Workspace& w) const {
+  const auto shape = [&](Place& p, std::span<const ir::DimId> dims, ir::DType t) {
+    p.rank = static_cast<uint32_t>(dims.size());
+    size_t bytes = ir::item_size(t);
+    bool empty = false;
+    for (uint32_t d = 0; d < p.rank; ++d) {
+      p.extent[d] = w.dims[dims[d]];
+      if (p.extent[d] < 0)
+        fail(Code::invalid_argument, "the extent ", plan_.dims.to_string(dims[d]), " is ", p.extent[d]);
+      empty = empty || p.extent[d] == 0;
+    }
+    for (uint32_t d = 0; d < p.rank && !empty; ++d)
+      if (__builtin_mul_overflow(bytes, static_cast<size_t>(p.extent[d]), &bytes) || bytes > INT64_MAX / 64)
+        fail(Code::invalid_argument, "an intermediate value is too large for 64 bits");
+    make_compact(p, ir::item_size(t));
+    p.empty = empty;
+    return empty ? 0 : bytes;
+  };
+  for (size_t i = 0; i < plan_.constants.size(); ++i) {
+    const ConstantSpec& c = plan_.constants[i];
+    shape(w.constants[i], c.shape, c.dtype);
+    w.constants[i].data = const_cast<char*>(reinterpret_cast<const char*>(c.data));
+  }
+  uint64_t total = 0;
+  if (slots_ > 0) {
+    std::vector<size_t>& bytes = w.slot_bytes;
+    bytes.assign(slots_, 0);
+    for (size_t b = 0; b < plan_.buffers.size(); ++b) {
+      const size_t need = shape(w.buffers[b], plan_.buffers[b].shape, plan_.buffers[b].dtype);
+      bytes[slot_of_[b]] = std::max(bytes[slot_of_[b]], need);
+    }
+    std::vector<uint64_t>& at = w.slot_at;
+    at.assign(slots_, 0);
+    for (size_t s = 0; s < slots_; ++s) {
+      at[s] = total;
+      if (__builtin_add_overflow(total, aligned(bytes[s]), &total))
+        fail(Code::out_of_memory, "scratch overflows 64 bits");
+    }
+    for (size_t b = 0; b < plan_.buffers.size(); ++b) w.buffers[b].offset = at[slot_of_[b]];
+  }
+  for (size_t h = 0; h < w.home.size(); ++h) {
+    const bool input = h < w.inputs.size();
+    Place& p = input ? w.inputs[h] : w.outputs[h - w.inputs.size()];
+    const ir::DType t = input ? plan_.inputs[h].dtype : plan_.outputs[h - w.inputs.size()].dtype;
+    if (input && needs_compact_[h] && !p.compact) w.home[h] = &w.homes[h];
+    if (!w.home[h]) continue;
+    w.homes[h] = p;
+    make_compact(p, ir::item_size(t));
+    p.offset = total;
+    w.temporaries = true;
+    if (__builtin_add_overflow(total, aligned(bytes_of(p, ir::item_size(t))), &total) || total > INT64_MAX)
+      fail(Code::out_of_memory, "temporaries of more than 63 bits");
+  }
+  w.scratch_bytes = total;
+}
+
+void Executor::copy_in(char* scratch, Workspace& w) const {
+  for (size_t h = 0; h < w.home.size(); ++h) {
+    if (!w.home[h]) continue;
+    const bool input = h < w.inputs.size();
+    Place& p = input ? w.inputs[h] : w.outputs[h - w.inputs.size()];
+    p.data = scratch + p.offset;
+    if (input) copy_strided(w.homes[h], p, ir::item_size(plan_.inputs[h].dtype));
+  }
+}
+
+void Executor::copy_out(Workspace& w) const {
+  const size_t n_in = w.inputs.size();
+  for (size_t o = 0; o < w.outputs.size(); ++o)
+    if (w.home[n_in + o]) copy_strided(w.outputs[o], w.homes[n_in + o], ir::item_size(plan_.outputs[o].dtype));
+}
+
+}  // namespace ingot::runtime
