@@ -5,9 +5,27 @@
 
 namespace ingot::runtime {
 
-// One sweep over the spans by address. The order is kept from run to run, so that it is nearly always right already.
+namespace {
+
+// Above it, sorting beats comparing every pair.
+constexpr size_t most_pairs = 64;
+
+}  // namespace
+
 bool outputs_apart(Executor::Workspace& w) noexcept {
-  const size_t n_in = w.inputs.size();
+  const size_t n_in = w.inputs.size(), n_out = w.outputs.size();
+  if (n_out * (n_in + n_out) <= most_pairs) {
+    const auto apart = [](const Span& a, const Span& b) { return a.hi <= b.lo || b.hi <= a.lo || a.lo == a.hi; };
+    for (size_t o = 0; o < n_out; ++o) {
+      const Span out = w.outputs[o].span;
+      for (size_t i = 0; i < n_in; ++i)
+        if (!apart(w.inputs[i].span, out)) return false;
+      for (size_t i = 0; i < o; ++i)
+        if (!apart(w.outputs[i].span, out)) return false;
+    }
+    return true;
+  }
+  // One sweep by address. The order is kept from run to run, so that it is nearly always right already.
   const auto span = [&](uint32_t i) -> const Span& { return i < n_in ? w.inputs[i].span : w.outputs[i - n_in].span; };
   const auto before = [&](uint32_t a, uint32_t b) { return span(a).lo < span(b).lo; };
   if (!std::is_sorted(w.by_address.begin(), w.by_address.end(), before))

@@ -110,8 +110,15 @@ Executor::Workspace* Executor::take() const {
       if (Workspace* w = slot.exchange(nullptr, std::memory_order_acquire)) return w;
   auto w = std::make_unique<Workspace>(*tallies_);
   w->dims.assign(plan_.dims.size(), INT64_MIN);
-  w->inputs.resize(plan_.inputs.size());
-  w->outputs.resize(plan_.outputs.size());
+  const auto places = [](std::vector<Place>& to, const std::vector<IoSpec>& specs) {
+    to.resize(specs.size());
+    for (size_t i = 0; i < specs.size(); ++i) {
+      to[i].type = specs[i].dlpack;
+      to[i].item = static_cast<uint32_t>(ir::item_size(specs[i].dtype));
+    }
+  };
+  places(w->inputs, plan_.inputs);
+  places(w->outputs, plan_.outputs);
   w->buffers.resize(plan_.buffers.size());
   w->constants.resize(plan_.constants.size());
   w->home.resize(plan_.inputs.size() + plan_.outputs.size());

@@ -1,6 +1,7 @@
 // The short way into a run: tensors that fit as those of the last run did, wherever they lie now, need no check of
 // shapes against the graph, no dim arithmetic and no new geometry. Whatever is not plainly alike goes the long way,
 // which also makes the messages.
+#include <bit>
 #include <cstring>
 
 #include "runtime/workspace.h"
@@ -9,17 +10,15 @@ namespace ingot::runtime {
 
 namespace {
 
-bool same_type(DataType a, DataType b) noexcept { return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes; }
-
 // Whether `t` is as the tensor that `p` was made of; then `p` is moved to where it lies.
-bool fits(const Tensor* t, const IoSpec& spec, bool need_data, Place& p) noexcept {
-  if (!t || t->device.type != device_cpu || !same_type(t->dtype, spec.dlpack) ||
+bool fits(const Tensor* t, bool need_data, Place& p) noexcept {
+  if (!t || t->device.type != device_cpu || std::bit_cast<uint32_t>(t->dtype) != std::bit_cast<uint32_t>(p.type) ||
       t->ndim != static_cast<int32_t>(p.rank) || (p.rank > 0 && !t->shape))
     return false;
   for (uint32_t d = 0; d < p.rank; ++d)
     if (t->shape[d] != p.extent[d]) return false;
   if (t->strides) {
-    const auto item = static_cast<int64_t>(ir::item_size(spec.dtype));
+    const auto item = static_cast<int64_t>(p.item);
     for (uint32_t d = 0; d < p.rank; ++d) {
       int64_t bytes;
       if (p.extent[d] > 1 && (__builtin_mul_overflow(t->strides[d], item, &bytes) || bytes != p.stride[d]))
@@ -42,10 +41,9 @@ bool fits(const Tensor* t, const IoSpec& spec, bool need_data, Place& p) noexcep
 bool Executor::recall_inputs(std::span<const Tensor* const> ins, bool need_data, Workspace& w) const noexcept {
   if (ins.size() != w.inputs.size()) return false;
   for (size_t i = 0; i < ins.size(); ++i) {
-    const IoSpec& spec = plan_.inputs[i];
-    if (!fits(ins[i], spec, need_data || spec.symbol != ir::no_dim, w.inputs[i])) return false;
-    if (spec.symbol != ir::no_dim && std::memcmp(w.inputs[i].data, &w.dims[spec.symbol], sizeof(int64_t)) != 0)
-      return false;
+    const ir::DimId symbol = plan_.inputs[i].symbol;
+    if (!fits(ins[i], need_data || symbol != ir::no_dim, w.inputs[i])) return false;
+    if (symbol != ir::no_dim && std::memcmp(w.inputs[i].data, &w.dims[symbol], sizeof(int64_t)) != 0) return false;
   }
   return true;
 }
@@ -54,7 +52,7 @@ bool Executor::recall(std::span<const Tensor* const> ins, std::span<const Tensor
                       Workspace& w) const noexcept {
   if (outs.size() != w.outputs.size() || !recall_inputs(ins, true, w)) return false;
   for (size_t o = 0; o < outs.size(); ++o)
-    if (!fits(outs[o], plan_.outputs[o], true, w.outputs[o])) return false;
+    if (!fits(outs[o], true, w.outputs[o])) return false;
   w.in_place = false;
   if (outputs_apart(w)) return true;
   for (size_t o = 0; o < outs.size(); ++o) {

@@ -15,13 +15,15 @@ namespace ingot::runtime {
 // A tensor of a run, resolved: where it lies and how, in bytes.
 struct Place {
   char* data = nullptr;
-  uint64_t offset = 0;  // of what lies in scratch: from its beginning
+  Span span{0, 0};  // of the host's memory
+  DataType type{};  // of inputs and outputs, with `item`: what the graph says
+  uint32_t item = 0;
   uint32_t rank = 0;
-  int64_t extent[ir::max_rank];
-  int64_t stride[ir::max_rank];  // bytes
   bool compact = true;
   bool empty = false;
-  Span span{0, 0};  // of the host's memory
+  int64_t extent[ir::max_rank];
+  int64_t stride[ir::max_rank];  // bytes
+  uint64_t offset = 0;           // of what lies in scratch: from its beginning
 };
 
 // 64-byte-aligned memory that only grows.
