@@ -46,6 +46,7 @@ int make_directories(const std::string& path) {
 OpenedDirectory open_directory(const std::string& path, bool create) {
   OpenedDirectory out;
   const auto open_it = [&path] { return Fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)); };
+  errno = 0;
   out.fd = open_it();
   if (!out.fd && errno == ENOENT && create) {
     if (const int error = make_directories(path)) {
@@ -156,9 +157,9 @@ std::string temp_name(long pid, uint64_t counter) { return cat(".tmp-", pid, "-"
 std::optional<long> temp_pid(std::string_view name) {
   if (!name.starts_with(".tmp-")) return std::nullopt;
   name.remove_prefix(5);
-  const char* const end = name.data() + name.size();
+  const char *const begin = name.data(), *const end = begin + name.size();
   long pid = 0;
-  const auto number = std::from_chars(name.data(), end, pid);
+  const auto number = std::from_chars(begin, end, pid);
   if (number.ec != std::errc() || pid <= 0 || number.ptr == end || *number.ptr != '-') return std::nullopt;
   uint64_t counter = 0;
   const auto rest = std::from_chars(number.ptr + 1, end, counter);

@@ -34,7 +34,7 @@ void take_entry(void* out, const void* bytes, size_t size) {
   }
 }
 
-cache::HostCallbacks host_cache(const ingot_context_options& o, std::shared_ptr<void> user) {
+cache::HostCallbacks host_cache(const ingot_context_options& o, const std::shared_ptr<void>& user) {
   cache::HostCallbacks calls;
   if (o.cache_get)
     calls.get = [get = o.cache_get, user](std::string_view key) {

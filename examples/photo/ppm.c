@@ -47,8 +47,8 @@ int ppm_read(const char* path, ppm* picture) {
   }
   int good = getc(file) == 'P' && getc(file) == '6';
   const int width = good ? header_number(file) : -1;
-  const int height = good ? header_number(file) : -1;
-  const int top = good ? header_number(file) : -1;
+  const int height = width > 0 ? header_number(file) : -1;
+  const int top = height > 0 ? header_number(file) : -1;
   good = width > 0 && width <= max_side && height > 0 && height <= max_side && top == 255;
   if (!good) {
     fprintf(stderr, "%s: no binary PPM with 8 bits a channel\n", path);

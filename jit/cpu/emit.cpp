@@ -16,7 +16,7 @@ std::unique_ptr<llvm::Module> emit_module(llvm::LLVMContext& context, const Targ
     else function.sweep_row(sweep);
   }
   if (!schedule.row_stores.empty()) {
-    names.push_back("row");
+    names.emplace_back("row");
     FunctionEmitter(*module, target, kernel, schedule, names.back()).row();
   }
   return module;

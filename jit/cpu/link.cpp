@@ -107,8 +107,8 @@ class Inspector final : public orc::ObjectLinkingLayer::Plugin {
 
   void modifyPassConfig(orc::MaterializationResponsibility&, jl::LinkGraph&, jl::PassConfiguration& config) override {
     // After pruning, since that is when tables of absolute pointers would have been made.
-    config.PostPrunePasses.push_back([x86 = x86_](jl::LinkGraph& graph) { return check(x86, graph); });
-    config.PostFixupPasses.push_back([&capture = capture_](jl::LinkGraph& graph) {
+    config.PostPrunePasses.emplace_back([x86 = x86_](jl::LinkGraph& graph) { return check(x86, graph); });
+    config.PostFixupPasses.emplace_back([&capture = capture_](jl::LinkGraph& graph) {
       for (jl::Symbol* s : graph.defined_symbols()) {
         if (!s->hasName() || !s->isCallable()) continue;
         capture.symbols.push_back({name_of(*s), s->getAddress().getValue() - image_base, s->getSize()});

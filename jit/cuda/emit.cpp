@@ -125,7 +125,7 @@ class Emitter {
       }
       case ViewKind::inside: return inside(view);
       default: {
-        const std::string value = from_memory(view.storage, address(v));
+        std::string value = from_memory(view.storage, address(v));
         if (view.boxes.empty()) return value;
         return cat("(", inside(view), ") ? ", value, " : ", literal(n.type, view.fill));
       }

@@ -13,7 +13,7 @@ class Image final : public CompiledBody {
  public:
   explicit Image(Artifact artifact) : code_(artifact.image), symbols_(std::move(artifact.symbols)) {
     for (const ArtifactEntry& e : artifact.entries) {
-      const auto function = reinterpret_cast<Function>(code_.data() + e.offset);
+      const auto function = reinterpret_cast<Function>(const_cast<uint8_t*>(code_.data()) + e.offset);
       if (e.name == "row") {
         row_ = function;
       } else if (e.name == cat("sweep", sweeps_.size())) {

@@ -55,7 +55,7 @@ std::string find_module(const std::string& directory) {
     places.push_back(directory);
   } else {
     if (std::string own = own_directory(); !own.empty()) places.push_back(std::move(own));
-    places.push_back(INGOT_LIBDIR);
+    places.emplace_back(INGOT_LIBDIR);
   }
   std::string tried;
   for (const std::string& place : places) {

@@ -119,10 +119,10 @@ class Compiler {
       const uint32_t a = get(n.arg[0]);
       const uint32_t b = n.arg[1] == no_node ? none : get(n.arg[1]);
       const uint32_t c = n.arg[2] == no_node ? none : get(n.arg[2]);
-      const bool to_hold = fills_.size() && fills_[id] != none;
+      const bool to_hold = !fills_.empty() && fills_[id] != none;
       at = to_hold ? operand(Source::hold, fills_[id], item(id), true) : new_place(id);
       step(steps, ops_.strip(n.op, n.type, k_.nodes[n.arg[second]].type), at, a, b, c);
-    } else if (fills_.size() && fills_[id] != none) {
+    } else if (!fills_.empty() && fills_[id] != none) {
       step(steps, ops_.move(item(id)), operand(Source::hold, fills_[id], item(id), true), at);
     }
     where_[id] = at;

@@ -11,7 +11,7 @@ namespace {
 
 template <class T>
 struct Unaligned {
-  typedef T type __attribute__((aligned(1), may_alias));
+  using type [[gnu::aligned(1), gnu::may_alias]] = T;
 };
 template <class T>
 using Items = typename Unaligned<T>::type*;

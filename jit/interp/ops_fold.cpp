@@ -11,8 +11,8 @@ constexpr int64_t group = 64;
 // Eight items side by side. Wider than a register of the baseline, where the compiler takes several.
 template <class T>
 struct Eight {
-  typedef T type __attribute__((vector_size(8 * sizeof(T))));
-  typedef T memory __attribute__((vector_size(8 * sizeof(T)), aligned(1), may_alias));
+  using type [[gnu::vector_size(8 * sizeof(T))]] = T;
+  using memory [[gnu::vector_size(8 * sizeof(T)), gnu::aligned(1), gnu::may_alias]] = T;
 };
 
 template <bool product, class V>

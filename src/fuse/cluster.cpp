@@ -549,8 +549,8 @@ class Planner {
   // --- the result, in launch order
 
   Clustering finish() {
-    for (uint32_t c = 0; c < clusters_.size(); ++c)
-      for (uint32_t& a : clusters_[c].after) a = find(a);
+    for (auto& cluster : clusters_)
+      for (uint32_t& a : cluster.after) a = find(a);
     std::vector<uint32_t> alive;
     for (uint32_t c = 0; c < clusters_.size(); ++c)
       if (parent_[c] == c) alive.push_back(c);

@@ -8,7 +8,7 @@ namespace ingot::runtime {
 
 namespace {
 
-__extension__ typedef __int128 wide;  // sums of 64-bit products
+__extension__ typedef __int128 wide;  // sums of 64-bit products; NOLINT(modernize-use-using): no __extension__ there
 
 // count + 1 steps of a positive stride.
 struct Steps {
