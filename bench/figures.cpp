@@ -151,14 +151,14 @@ void later_kernels(ingot_context* c, Json& json) {
   // The first loads the module and is not counted.
   ingot_executable_release([&] {
     ingot_executable* e = compile(c, chain_text(1000));
-    check(ingot_executable_prepare(e));
+    check(ingot_executable_prepare(e, nullptr, 0, nullptr, nullptr));
     return e;
   }());
   std::vector<double> samples;
   for (int i = 0; i < 21; ++i) {
     ingot_executable* e = compile(c, chain_text(i * 100));
     const double began = now();
-    check(ingot_executable_prepare(e));
+    check(ingot_executable_prepare(e, nullptr, 0, nullptr, nullptr));
     samples.push_back(now() - began);
     ingot_executable_release(e);
   }
@@ -211,7 +211,7 @@ int main(int argc, char** argv) {
     ingot_context* c = context();
     ingot_executable* e = compile(c, chain_text(0));
     const double began = now();
-    check(ingot_executable_prepare(e));
+    check(ingot_executable_prepare(e, nullptr, 0, nullptr, nullptr));
     std::printf("%.6f\n", (now() - began) * 1e3);
     return 0;
   }

@@ -10,12 +10,6 @@ using namespace ingot;
 namespace {
 
 // Owns a callback's `user`: destroy is called with the last copy, exactly once.
-std::shared_ptr<void> owned(void* user, ingot_destroy destroy) {
-  return {user, [destroy](void* p) {
-            if (destroy) destroy(p);
-          }};
-}
-
 struct HostParallel final : runtime::Parallel {
   ingot_parallel_for call;
   std::shared_ptr<void> user;
@@ -50,7 +44,8 @@ cache::HostCallbacks host_cache(const ingot_context_options& o, const std::share
 }
 
 engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<void> log_user,
-                               std::shared_ptr<void> cache_user, std::shared_ptr<void> parallel_user) {
+                               std::shared_ptr<void> cache_user, std::shared_ptr<void> parallel_user,
+                               std::shared_ptr<void> allocator_user) {
   engine::ContextOptions out;
   out.disk_cache = o.no_disk_cache == 0;
   if (o.cache_dir) out.cache_dir = o.cache_dir;
@@ -88,6 +83,8 @@ engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<v
                                                : runtime::available_cpus();
     out.parallel = std::move(parallel);
   }
+  out.allocator = capi::allocator(o.allocate, o.deallocate, o.allocator_user);
+  out.allocator_user = std::move(allocator_user);
   return out;
 }
 
@@ -106,17 +103,20 @@ ingot_status* ingot_context_create(const ingot_context_options* options, ingot_c
     // The destroy callbacks are owed whatever fails, so they are taken before anything is checked, as far as the
     // caller's struct reaches.
     const auto has = [&](size_t end) { return options && options->struct_size >= end; };
-    std::shared_ptr<void> log_user, cache_user, parallel_user;
-    if (has(offsetof(ingot_context_options, log_level))) log_user = owned(options->log_user, options->log_destroy);
+    std::shared_ptr<void> log_user, cache_user, parallel_user, allocator_user;
+    if (has(offsetof(ingot_context_options, log_level)))
+      log_user = capi::owned(options->log_user, options->log_destroy);
     if (has(offsetof(ingot_context_options, parallel_for)))
-      cache_user = owned(options->cache_user, options->cache_destroy);
+      cache_user = capi::owned(options->cache_user, options->cache_destroy);
     if (has(offsetof(ingot_context_options, parallel_width)))
-      parallel_user = owned(options->parallel_user, options->parallel_destroy);
+      parallel_user = capi::owned(options->parallel_user, options->parallel_destroy);
+    if (has(sizeof(ingot_context_options)))
+      allocator_user = capi::owned(options->allocator_user, options->allocator_destroy);
     const ingot_context_options o = capi::options(options);
     auto& out = capi::need(context, "context");
     auto handle = std::make_unique<ingot_context>();
-    handle->context =
-        engine::Context::create(convert(o, std::move(log_user), std::move(cache_user), std::move(parallel_user)));
+    handle->context = engine::Context::create(
+        convert(o, std::move(log_user), std::move(cache_user), std::move(parallel_user), std::move(allocator_user)));
     out = handle.release();
   });
 }

@@ -6,13 +6,6 @@ using namespace ingot;
 
 namespace {
 
-// The public tensor has the layout of runtime::Tensor (layout.cpp), so arrays of pointers to it are passed on as they
-// are.
-std::span<const runtime::Tensor* const> tensors(const ingot_tensor* const* p, size_t n, const char* name) {
-  const auto given = capi::list(p, n, name);
-  return {reinterpret_cast<const runtime::Tensor* const*>(given.data()), given.size()};
-}
-
 ingot_executable::Io describe(const ir::DimTable& dims, const runtime::IoSpec& spec) {
   ingot_executable::Io io;
   io.name = spec.name;
@@ -30,6 +23,16 @@ ingot_executable::Io describe(const ir::DimTable& dims, const runtime::IoSpec& s
 engine::Executable& engine_of(ingot_executable* e) { return *capi::need(e, "executable").executable; }
 const engine::Executable& engine_of(const ingot_executable* e) { return *capi::need(e, "executable").executable; }
 
+std::unique_ptr<ingot_executable> handle_of(std::shared_ptr<engine::Executable> executable) {
+  auto handle = std::make_unique<ingot_executable>();
+  handle->executable = std::move(executable);
+  handle->executable->attach();
+  const runtime::ExecutorPlan& plan = handle->executable->executor().plan();
+  for (const runtime::IoSpec& s : plan.inputs) handle->inputs.push_back(describe(plan.dims, s));
+  for (const runtime::IoSpec& s : plan.outputs) handle->outputs.push_back(describe(plan.dims, s));
+  return handle;
+}
+
 }  // namespace
 
 extern "C" {
@@ -46,12 +49,7 @@ ingot_status* ingot_compile(ingot_context* context, const ingot_graph* graph, co
     if (o.backend) c.backend = static_cast<engine::Backend>(o.backend);
     c.fuse = o.no_fusion == 0;
     if (o.target) c.target = o.target;
-    auto handle = std::make_unique<ingot_executable>();
-    handle->executable = engine::Executable::compile(context->context, graph->graph, c);
-    const runtime::ExecutorPlan& plan = handle->executable->executor().plan();
-    for (const runtime::IoSpec& s : plan.inputs) handle->inputs.push_back(describe(plan.dims, s));
-    for (const runtime::IoSpec& s : plan.outputs) handle->outputs.push_back(describe(plan.dims, s));
-    *executable = handle.release();
+    *executable = handle_of(engine::Executable::compile(context->context, graph->graph, c)).release();
   });
 }
 
@@ -63,8 +61,14 @@ void ingot_executable_release(ingot_executable* executable) {
   if (executable && executable->release()) delete executable;
 }
 
-ingot_status* ingot_executable_prepare(ingot_executable* executable) {
-  return capi::guarded([&] { engine_of(executable).prepare(); });
+ingot_status* ingot_executable_subset(ingot_executable* executable, const ingot_value* feeds, size_t n_feeds,
+                                      const ingot_value* fetches, size_t n_fetches, ingot_executable** subset) {
+  return capi::guarded([&] {
+    engine::Executable& e = engine_of(executable);
+    capi::need(subset, "subset");
+    const auto from = capi::list(feeds, n_feeds, "feeds"), to = capi::list(fetches, n_fetches, "fetches");
+    *subset = handle_of(e.subset(from, to)).release();
+  });
 }
 
 ingot_status* ingot_executable_io_count(const ingot_executable* executable, size_t* inputs, size_t* outputs) {
@@ -96,7 +100,7 @@ ingot_status* ingot_executable_output_shape(const ingot_executable* executable, 
   return capi::guarded([&] {
     const engine::Executable& e = engine_of(executable);
     capi::need(rank, "rank");
-    const std::vector<int64_t> shape = e.executor().output_shape(tensors(inputs, n_inputs, "inputs"), index);
+    const std::vector<int64_t> shape = e.executor().output_shape(capi::tensors(inputs, n_inputs, "inputs"), index);
     *rank = shape.size();
     if (!dims && capacity == 0) return;
     if (capacity < shape.size()) fail(Code::invalid_argument, "capacity is ", capacity, ", the rank is ", shape.size());
@@ -108,7 +112,7 @@ ingot_status* ingot_executable_scratch_size(const ingot_executable* executable, 
                                             size_t n_inputs, uint64_t* bytes) {
   return capi::guarded([&] {
     const engine::Executable& e = engine_of(executable);
-    capi::need(bytes, "bytes") = e.executor().scratch_size(tensors(inputs, n_inputs, "inputs"));
+    capi::need(bytes, "bytes") = e.executor().scratch_size(capi::tensors(inputs, n_inputs, "inputs"));
   });
 }
 
@@ -129,24 +133,6 @@ ingot_status* ingot_ops_json(ingot_buffer** out) {
     auto buffer = std::make_unique<ingot_buffer>();
     buffer->bytes = ir::op_table_json();
     *out = buffer.release();
-  });
-}
-
-ingot_status* ingot_run(ingot_executable* executable, const ingot_tensor* const* inputs, size_t n_inputs,
-                        const ingot_tensor* const* outputs, size_t n_outputs, const ingot_run_options* options) {
-  return capi::guarded([&] {
-    engine::Executable& e = engine_of(executable);
-    engine::RunOptions run;
-    if (options) {
-      const ingot_run_options o = capi::options(options);
-      run.serial = o.serial != 0;
-      run.cancel = reinterpret_cast<const std::atomic<uint32_t>*>(o.cancel);
-      run.scratch = o.scratch;
-      run.scratch_bytes = o.scratch_bytes;
-      if (reinterpret_cast<uintptr_t>(o.scratch) % 64 != 0)
-        fail(Code::invalid_argument, "scratch is not 64-byte aligned");
-    }
-    e.run(tensors(inputs, n_inputs, "inputs"), tensors(outputs, n_outputs, "outputs"), run);
   });
 }
 

@@ -57,6 +57,13 @@ struct ingot_executable : ingot::capi::Counted {
     std::vector<int64_t> extents;
   };
   std::vector<Io> inputs, outputs;
+  ~ingot_executable() {
+    if (executable) executable->detach();
+  }
+};
+
+struct ingot_event : ingot::capi::Counted {
+  std::shared_ptr<ingot::engine::Event> event;
 };
 
 namespace ingot::capi {
@@ -81,6 +88,23 @@ ingot_status* guarded(Body&& body) noexcept {
     return make_status(Code::internal, "an exception of unknown type");
   }
 }
+
+// A host's pointer and its destroy callback as one: called once, when the last copy goes, also if making this fails.
+inline std::shared_ptr<void> owned(void* user, ingot_destroy destroy) {
+  return {user, [destroy](void* p) {
+            if (destroy) destroy(p);
+          }};
+}
+
+// Both functions or neither.
+runtime::Allocator allocator(ingot_allocate allocate, ingot_deallocate release, void* user);
+
+// Checked and converted; NULL gives the defaults.
+engine::RunOptions run_options(const ingot_run_options* options);
+
+// The public tensor has the layout of runtime::Tensor (layout.cpp), so arrays of pointers to it are passed on as they
+// are.
+std::span<const runtime::Tensor* const> tensors(const ingot_tensor* const* p, size_t n, const char* name);
 
 // --- checked arguments; each throws invalid_argument naming the parameter
 

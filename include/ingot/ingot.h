@@ -187,6 +187,10 @@ typedef struct ingot_buffer ingot_buffer;   /* bytes owned by the library */
 typedef struct ingot_context ingot_context; /* caches, threads, log, counters: one a process is usual */
 typedef struct ingot_graph ingot_graph;
 typedef struct ingot_executable ingot_executable;
+typedef struct ingot_call ingot_call;   /* an executable with tensors bound once; used by one thread at a time */
+typedef struct ingot_event ingot_event; /* the end of something that goes on in the background */
+
+struct DLManagedTensorVersioned; /* of DLPack's header, version 1 */
 
 typedef uint32_t ingot_value; /* a value of one graph */
 typedef uint32_t ingot_dim;   /* a dim (an extent, known or symbolic) of one graph */
@@ -283,6 +287,12 @@ typedef int32_t(INGOT_CALL* ingot_cache_put)(void* user, const char* key, size_t
  * the other is right; no task waits for another. */
 typedef void(INGOT_CALL* ingot_parallel_for)(void* user, uint32_t tasks,
                                              void(INGOT_CALL* task)(void* context, uint32_t index), void* context);
+/* Calls back when an event is over, with its code. */
+typedef void(INGOT_CALL* ingot_done)(void* user, ingot_code code);
+/* Memory of the host's for scratch and outputs: `bytes` of it, aligned to `alignment` (a power of two), or NULL. Given
+ * back with the same numbers. */
+typedef void*(INGOT_CALL* ingot_allocate)(void* user, size_t bytes, size_t alignment);
+typedef void(INGOT_CALL* ingot_deallocate)(void* user, void* memory, size_t bytes, size_t alignment);
 
 /* ---- options ---- */
 
@@ -313,6 +323,10 @@ typedef struct ingot_context_options {
   ingot_destroy parallel_destroy;
   uint32_t parallel_width; /* how many tasks at once make sense; 0: as num_threads */
   uint32_t reserved;
+  ingot_allocate allocate; /* for runs that are given none of their own; NULL: the library's. Both or neither */
+  ingot_deallocate deallocate;
+  void* allocator_user;
+  ingot_destroy allocator_destroy;
 } ingot_context_options;
 #define INGOT_CONTEXT_OPTIONS_INIT INGOT_INIT(ingot_context_options)
 
@@ -325,6 +339,12 @@ typedef struct ingot_compile_options {
 } ingot_compile_options;
 #define INGOT_COMPILE_OPTIONS_INIT INGOT_INIT(ingot_compile_options)
 
+typedef struct ingot_prepare_options {
+  size_t struct_size;
+  const ingot_ext* next;
+} ingot_prepare_options;
+#define INGOT_PREPARE_OPTIONS_INIT INGOT_INIT(ingot_prepare_options)
+
 typedef struct ingot_run_options {
   size_t struct_size;
   const ingot_ext* next;
@@ -332,8 +352,14 @@ typedef struct ingot_run_options {
   void*
       scratch; /* lent memory, 64-byte aligned, at least ingot_executable_scratch_size bytes; NULL: the library's own */
   uint64_t scratch_bytes;
-  uint32_t serial; /* 1: on the calling thread alone */
-  uint32_t reserved;
+  uint32_t serial;      /* 1: on the calling thread alone */
+  uint32_t never_stall; /* 1: where machine code is not there yet it is prepared in the background (not with no_threads)
+                           and this run is served by the interpreter, with the same bits; of an executable compiled for
+                           INGOT_BACKEND_CPU it returns INGOT_NOT_READY */
+  ingot_allocate allocate; /* for scratch that is not lent, and for outputs of ingot_run_allocating; NULL: the context's
+                              allocator, else the library's own memory, which it keeps for the next run */
+  ingot_deallocate deallocate;
+  void* allocator_user; /* has to outlive what was allocated */
 } ingot_run_options;
 #define INGOT_RUN_OPTIONS_INIT INGOT_INIT(ingot_run_options)
 

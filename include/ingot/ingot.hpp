@@ -243,7 +243,7 @@ class Executable : public ExecutableHandle {
  public:
   Executable(const Context& context, const Graph& graph, const ingot_compile_options* options = nullptr)
       : ExecutableHandle(make(context, graph, options)) {}
-  void prepare() const { check(ingot_executable_prepare(get())); }
+  void prepare() const { check(ingot_executable_prepare(get(), nullptr, 0, nullptr, nullptr)); }
   void run(std::initializer_list<const Tensor*> inputs, std::initializer_list<const Tensor*> outputs,
            const ingot_run_options* options = nullptr) const {
     const auto in = pointers(inputs), out = pointers(outputs);

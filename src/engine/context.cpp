@@ -7,6 +7,7 @@
 
 #include "cache/location.h"
 #include "cache/stack.h"
+#include "engine/background.h"
 #include "engine/kernels.h"
 
 namespace ingot::engine {
@@ -90,6 +91,7 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   std::string modules = options.module_dir.empty() ? environment(options, "INGOT_MODULE_DIR") : options.module_dir;
   context->kernels_ =
       std::make_unique<Kernels>(*context, std::make_unique<cache::Stack>(std::move(stores)), std::move(modules));
+  context->background_ = std::make_unique<Background>();
   return context;
 }
 

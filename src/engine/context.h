@@ -12,11 +12,13 @@
 #include "cache/disk.h"
 #include "cache/host.h"
 #include "cache/memory.h"
+#include "runtime/executor.h"
 #include "runtime/parallel.h"
 #include "runtime/tally.h"
 
 namespace ingot::engine {
 
+class Background;
 class Kernels;
 
 // Numbers are those of ingot_backend in the public header.
@@ -46,6 +48,8 @@ struct ContextOptions {
   std::shared_ptr<runtime::Parallel> parallel;     // the host's; null: the library's pool
   Log log;                                         // without a sink: INGOT_LOG, else none
   bool ignore_environment = false;
+  runtime::Allocator allocator;  // for scratch of runs and for outputs the library makes; none: its own
+  std::shared_ptr<void> allocator_user;
 };
 
 class Context {
@@ -60,6 +64,7 @@ class Context {
   Counters& counters() { return counters_; }
   const std::shared_ptr<runtime::Tallies>& tallies() const { return tallies_; }  // of runs
   Kernels& kernels() { return *kernels_; }
+  Background& background() { return *background_; }
   runtime::Parallel* parallel() const { return parallel_.get(); }
   // The disk cache; null where there is none.
   cache::DiskCache* disk() const { return disk_.get(); }
@@ -79,6 +84,7 @@ class Context {
   std::shared_ptr<cache::DiskCache> disk_;
   std::vector<std::string> dumps_;
   std::string nvrtc_;
+  std::unique_ptr<Background> background_;  // last: its thread is joined before anything else goes
 };
 
 }  // namespace ingot::engine

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "engine/context.h"
+#include "engine/event.h"
 #include "fuse/plan.h"
+#include "runtime/bound_run.h"
 #include "runtime/executor.h"
 
 namespace ingot::engine {
@@ -27,6 +30,10 @@ struct RunOptions {
   const std::atomic<uint32_t>* cancel = nullptr;
   void* scratch = nullptr;
   uint64_t scratch_bytes = 0;
+  runtime::Allocator allocator;  // overrides the context's
+  // Where machine code is not there yet, it is prepared in the background and this run is the interpreter's; for a
+  // backend named explicitly the run throws not_ready instead.
+  bool never_stall = false;
 };
 
 // What the plan says of one kernel, for dumps and `explain`.
@@ -37,16 +44,28 @@ struct KernelInfo {
   uint32_t program;           // equal kernels share one
 };
 
-class Executable {
+class Executable : public std::enable_shared_from_this<Executable> {
  public:
   // Plans; machine code comes on first need or by prepare(). The graph is sealed. Free-threaded.
   static std::shared_ptr<Executable> compile(std::shared_ptr<Context> context, std::shared_ptr<const ir::Graph> graph,
                                              const CompileOptions& options);
 
-  // Gets the code of every kernel, compiling in parallel what is in no cache.
-  void prepare();
+  // Gets the code of every kernel, compiling in parallel what is in no cache. Throws cancelled once `cancel` is set;
+  // kernels that were compiled by then are in the caches.
+  void prepare(const std::atomic<bool>* cancel = nullptr);
+  // The same in the background; without threads it is done when this returns.
+  std::shared_ptr<Event> prepare_async();
+  bool ready() const { return ready_.load(std::memory_order_acquire); }
   void run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
            const RunOptions& options);
+  void run(runtime::BoundRun& bound, const RunOptions& options);
+  // The part of the graph between values of graph(), compiled with the same options: ir::subset. Equal requests give
+  // the same executable, which this one keeps.
+  std::shared_ptr<Executable> subset(std::span<const ir::ValueId> feeds, std::span<const ir::ValueId> fetches);
+  // Handles that hosts hold. The last detach() ends what goes on in the background for this executable, waiting for a
+  // compile that has begun: after it no thread of the library works for it.
+  void attach() noexcept { attached_.fetch_add(1, std::memory_order_relaxed); }
+  void detach() noexcept;
 
   const ir::Graph& graph() const { return *graph_; }         // as given
   const ir::Graph& optimised() const { return optimised_; }  // what the plan was made of
@@ -62,6 +81,9 @@ class Executable {
 
  private:
   Executable() = default;
+  runtime::RunOptions for_run(const RunOptions& options) const;
+  std::span<const jit::Body* const> bodies(const RunOptions& options);
+  std::span<const jit::Body* const> interim_bodies();
 
   struct ProgramEntry {
     std::shared_ptr<const jit::Program> program;
@@ -76,9 +98,17 @@ class Executable {
   std::unique_ptr<runtime::Executor> executor_;
   std::vector<ProgramEntry> programs_;
   std::vector<uint32_t> program_of_;  // per step
+  std::atomic<uint32_t> attached_{0};
   std::mutex publishing_;
   std::vector<const jit::Body*> bodies_;  // per step; complete once ready_
   std::atomic<bool> ready_{false};
+  // The interpreter's, for runs that must not stall; complete once interim_ready_.
+  std::vector<std::shared_ptr<const jit::Body>> interim_;
+  std::vector<const jit::Body*> interim_bodies_;
+  std::atomic<bool> interim_ready_{false};
+  std::atomic<bool> preparing_{false};  // a run that must not stall has asked for code
+  std::mutex subset_lock_;
+  std::map<std::pair<std::vector<ir::ValueId>, std::vector<ir::ValueId>>, std::shared_ptr<Executable>> subsets_;
 };
 
 // Computes a graph without inputs by the interpreter, unfused: what constant folding and tests use.

@@ -101,13 +101,13 @@ void Executor::bind(std::span<const Tensor* const> ins, bool need_data, Workspac
   plan_.dims.check(w.dims);
 }
 
-void Executor::check_outputs(std::span<const Tensor* const> outs, Workspace& w) const {
+void Executor::check_outputs(std::span<const Tensor* const> outs, bool need_data, Workspace& w) const {
   if (outs.size() != plan_.outputs.size())
     fail(Code::invalid_argument, outs.size(), " outputs given, the graph has ", plan_.outputs.size());
   for (size_t i = 0; i < outs.size(); ++i) {
     const IoSpec& spec = plan_.outputs[i];
     Place& p = w.outputs[i];
-    check_tensor("output", i, spec, outs[i], true, p);
+    check_tensor("output", i, spec, outs[i], need_data, p);
     for (uint32_t d = 0; d < p.rank; ++d)
       if (w.dims[spec.shape[d]] != p.extent[d])
         fail(Code::invalid_argument, label("output", i, spec), ": dim ", d, " is ", p.extent[d], ", expected ",

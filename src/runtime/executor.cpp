@@ -149,21 +149,59 @@ void Executor::resolve(std::span<const Tensor* const> ins, std::span<const Tenso
   w.temporaries = false;
   std::fill(w.home.begin(), w.home.end(), nullptr);
   bind(ins, true, w);
-  check_outputs(outs, w);
+  check_outputs(outs, true, w);
   check_overlap(w);
   lay_out(w);
 }
+
+namespace {
+
+// Scratch of one run from the host's allocator.
+class Borrowed {
+ public:
+  Borrowed() = default;
+  ~Borrowed() {
+    if (p_) from_.release(from_.user, p_, bytes_, alignment);
+  }
+  Borrowed(const Borrowed&) = delete;
+  Borrowed& operator=(const Borrowed&) = delete;
+  char* get(const Allocator& from, size_t bytes) {
+    from_ = from;
+    bytes_ = bytes;
+    p_ = from.allocate(from.user, bytes, alignment);
+    if (!p_) throw std::bad_alloc();
+    if (reinterpret_cast<uintptr_t>(p_) % alignment != 0)
+      fail(Code::invalid_argument, "the allocator returned memory that is not aligned to ", alignment, " bytes");
+    return static_cast<char*>(p_);
+  }
+
+ private:
+  static constexpr size_t alignment = 64;
+  Allocator from_;
+  size_t bytes_ = 0;
+  void* p_ = nullptr;
+};
+
+}  // namespace
 
 void Executor::run(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
                    std::span<const jit::Body* const> bodies, const RunOptions& options) const {
   const auto back = [this](Workspace* w) { give(w); };
   const std::unique_ptr<Workspace, decltype(back)> held(take(), back);
-  Workspace& w = *held;
-  const bool again = w.known && recall(ins, outs, w);
+  run(*held, false, ins, outs, bodies, options);
+}
+
+void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> ins,
+                   std::span<const Tensor* const> outs, std::span<const jit::Body* const> bodies,
+                   const RunOptions& options) const {
+  const bool again = w.known && (unchanged || recall(ins, outs, w));
   if (!again) resolve(ins, outs, w);
+  Borrowed borrowed;
   if (w.scratch_bytes > 0) {
-    const bool lent = options.scratch && options.scratch_bytes >= w.scratch_bytes;
-    char* base = lent ? static_cast<char*>(options.scratch) : w.scratch.reserve(w.scratch_bytes);
+    char* base;
+    if (options.scratch && options.scratch_bytes >= w.scratch_bytes) base = static_cast<char*>(options.scratch);
+    else if (options.allocator.allocate) base = borrowed.get(options.allocator, w.scratch_bytes);
+    else base = w.scratch.reserve(w.scratch_bytes);
     for (Place& p : w.buffers) p.data = base + p.offset;
     if (w.temporaries) copy_in(base, w);
   }
@@ -178,6 +216,11 @@ void Executor::run(std::span<const Tensor* const> ins, std::span<const Tensor* c
   if (w.temporaries) copy_out(w);
   w.known = remember && !w.temporaries;
   w.tally.add(counts);
+}
+
+void Executor::check(Workspace& w, std::span<const Tensor* const> ins, std::span<const Tensor* const> outs) const {
+  bind(ins, false, w);
+  check_outputs(outs, false, w);
 }
 
 std::vector<int64_t> Executor::output_shape(std::span<const Tensor* const> ins, size_t i) const {

@@ -56,11 +56,19 @@ struct ExecutorPlan {
   std::vector<StepSpec> steps;
 };
 
+// The host's memory, for what lives during one run. `allocate` returns null when there is none.
+struct Allocator {
+  void* (*allocate)(void* user, size_t bytes, size_t alignment) = nullptr;
+  void (*release)(void* user, void* p, size_t bytes, size_t alignment) = nullptr;
+  void* user = nullptr;
+};
+
 struct RunOptions {
   Parallel* parallel = nullptr;                   // null: the caller's thread alone
   const std::atomic<uint32_t>* cancel = nullptr;  // non-zero: stop between kernels and chunks with CANCELLED
   void* scratch = nullptr;  // lent memory of scratch_bytes, 64-byte aligned; null: the executor's own
   uint64_t scratch_bytes = 0;
+  Allocator allocator;  // for scratch that is not lent; none: the executor's own memory, kept between runs
 };
 
 struct Place;
@@ -81,14 +89,22 @@ class Executor {
   void run(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
            std::span<const jit::Body* const> bodies, const RunOptions& options) const;
 
+  // The same in a workspace of the caller's (take()); `unchanged` says that the tensors are those of its last run.
+  void run(Workspace& w, bool unchanged, std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
+           std::span<const jit::Body* const> bodies, const RunOptions& options) const;
+  // Checks shapes, types and strides of tensors whose data may be missing.
+  void check(Workspace& w, std::span<const Tensor* const> ins, std::span<const Tensor* const> outs) const;
+
+  // Workspaces, for those who keep one: each take() needs its give().
+  Workspace* take() const;
+  void give(Workspace* w) const noexcept;
+
   // The shape of output i for inputs of these shapes (their data is not touched, except that of dim inputs).
   std::vector<int64_t> output_shape(std::span<const Tensor* const> ins, size_t i) const;
   // Bytes for intermediate values that a run with these inputs needs, outputs not overlapping inputs.
   uint64_t scratch_size(std::span<const Tensor* const> ins) const;
 
  private:
-  Workspace* take() const;
-  void give(Workspace* w) const noexcept;
   // Whether tensors fit as those of the remembered run did; then the places point at them. If not, w.known still holds:
   // what was remembered is as it was, addresses apart.
   bool recall_inputs(std::span<const Tensor* const> ins, bool need_data, Workspace& w) const noexcept;
@@ -96,7 +112,7 @@ class Executor {
   // The long way: all checks, dims, places and scratch offsets. Throws what run() throws before anything is written.
   void resolve(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, Workspace& w) const;
   void bind(std::span<const Tensor* const> ins, bool need_data, Workspace& w) const;
-  void check_outputs(std::span<const Tensor* const> outs, Workspace& w) const;
+  void check_outputs(std::span<const Tensor* const> outs, bool need_data, Workspace& w) const;
   void check_overlap(Workspace& w) const;
   bool may_be_in_place(const Workspace& w, size_t output, size_t input) const noexcept;
   void lay_out(Workspace& w) const;

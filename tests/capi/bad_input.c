@@ -68,7 +68,7 @@ static void every_entry_refuses_null(void) {
   FAILS(INGOT_INVALID_ARGUMENT, "graph", ingot_compile(c, NULL, NULL, &e));
   FAILS(INGOT_INVALID_ARGUMENT, "executable", ingot_compile(c, g, NULL, NULL));
   FAILS(INGOT_FAILED_PRECONDITION, "finished", ingot_compile(c, g, NULL, &e));
-  FAILS(INGOT_INVALID_ARGUMENT, "executable", ingot_executable_prepare(NULL));
+  FAILS(INGOT_INVALID_ARGUMENT, "executable", ingot_executable_prepare(NULL, NULL, 0, NULL, NULL));
   FAILS(INGOT_INVALID_ARGUMENT, "executable", ingot_executable_io_count(NULL, &n, &n));
   FAILS(INGOT_INVALID_ARGUMENT, "executable", ingot_executable_io_info(NULL, 0, 0, &info));
   FAILS(INGOT_INVALID_ARGUMENT, "executable", ingot_executable_output_shape(NULL, NULL, 0, 0, NULL, 0, &n));
@@ -296,7 +296,7 @@ static void options_are_checked(void) {
   FAILS(INGOT_INVALID_ARGUMENT, "pdp-11", ingot_compile(c, g, &k, &e));
   k.target = "sm_90";
   OK(ingot_compile(c, g, &k, &e)); /* a plan may be made for another machine */
-  FAILS(INGOT_FAILED_PRECONDITION, "sm_90", ingot_executable_prepare(e));
+  FAILS(INGOT_FAILED_PRECONDITION, "sm_90", ingot_executable_prepare(e, NULL, 0, NULL, NULL));
   ingot_executable_release(e);
   ingot_graph_release(g);
 }

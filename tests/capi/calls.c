@@ -95,7 +95,7 @@ static void one_compile_serves_every_size(void) {
   ingot_tensor a = tensor_of(x, 2, 32, 2, shape), b = tensor_of(y, 2, 32, 2, shape);
   const ingot_tensor *ins[1], *outs[1];
   ins[0] = &a, outs[0] = &b;
-  OK(ingot_executable_prepare(e));
+  OK(ingot_executable_prepare(e, NULL, 0, NULL, NULL));
   OK(ingot_context_stats(c, &before));
   for (rows = 0; rows <= 64; rows += 16)
     for (cols = 1; cols <= 128; cols += 9) {

@@ -141,7 +141,7 @@ FirstCall first_call(const BenchArgs& args, const std::string& cache_dir) {
   const Graph graph = load_graph(context.get(), args.graph);
   const Executable executable = compile_graph(context.get(), graph.get(), options);
   const double planned = now_ns();
-  check(ingot_executable_prepare(executable.get()));
+  check(ingot_executable_prepare(executable.get(), nullptr, 0, nullptr, nullptr));
   const double prepared = now_ns();
   // Making the arrays up is the tool's time, not the library's.
   Feed feed(executable.get(), args.feed);
@@ -171,7 +171,7 @@ void measure_calls(const BenchArgs& args, const std::string& source, Figures& f)
     const double start = now_ns();
     const Graph graph = parse_graph(fresh.get(), source, "graph");
     const Executable executable = compile_graph(fresh.get(), graph.get(), args.engine);
-    check(ingot_executable_prepare(executable.get()));
+    check(ingot_executable_prepare(executable.get(), nullptr, 0, nullptr, nullptr));
     f.later_compile.push_back(now_ns() - start);
   }
 

@@ -45,7 +45,7 @@ int warm(const CacheArgs& args, ingot_context* context) {
     EngineOptions options = args.engine;
     options.backend = "cpu";  // the interpreter leaves nothing to cache
     const Executable executable = compile_graph(context, graph.get(), options);
-    check(ingot_executable_prepare(executable.get()), path + ": ");
+    check(ingot_executable_prepare(executable.get(), nullptr, 0, nullptr, nullptr), path + ": ");
     const ingot_stats after = stats_of(context);
     std::printf("%s: %llu kernels, %llu compiled\n", path.c_str(),
                 static_cast<unsigned long long>(after.kernels - before.kernels),

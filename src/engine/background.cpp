@@ -1,0 +1,129 @@
+#include "engine/background.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "base/error.h"
+#include "runtime/parallel.h"
+
+namespace ingot::engine {
+
+struct Background::State {
+  struct Entry {
+    const void* owner;
+    Job job, after;
+  };
+  mutable std::mutex lock;
+  std::condition_variable changed;
+  std::deque<Entry> queue;
+  const void* running = nullptr;  // the owner of the job that runs
+  bool stop = false;
+  std::unique_ptr<std::thread> thread;
+  std::shared_ptr<State> self;  // set to leave it behind for ever
+
+  void work() {
+    std::unique_lock hold(lock);
+    for (;;) {
+      changed.wait(hold, [this] { return stop || !queue.empty(); });
+      if (stop) return;
+      Entry entry = std::move(queue.front());
+      queue.pop_front();
+      running = entry.owner;
+      hold.unlock();
+      entry.job();
+      entry.job = nullptr;
+      hold.lock();
+      running = nullptr;
+      changed.notify_all();
+      hold.unlock();
+      entry.after();  // may drop the last reference to all of this
+      entry.after = nullptr;
+      hold.lock();
+    }
+  }
+};
+
+Background::Background() : state_(std::make_shared<State>()) {}
+
+Background::~Background() {
+  if (!state_) return;
+  std::unique_ptr<std::thread> thread;
+  {
+    const std::lock_guard hold(state_->lock);
+    state_->stop = true;
+    thread = std::move(state_->thread);
+  }
+  state_->changed.notify_all();
+  if (!thread) return;
+  if (thread->get_id() == std::this_thread::get_id()) thread->detach();
+  else thread->join();
+}
+
+void Background::submit(const void* owner, Job job, Job after) {
+  if (!state_) fail(Code::out_of_memory, "no memory for work in the background of a forked process");
+  const std::lock_guard hold(state_->lock);
+  state_->queue.push_back({owner, std::move(job), std::move(after)});
+  if (!state_->thread) {
+    try {
+      const runtime::SignalsBlocked blocked;
+      state_->thread = std::make_unique<std::thread>([state = state_] { state->work(); });
+    } catch (const std::exception&) {
+      state_->queue.pop_back();
+      fail(Code::out_of_memory, "no thread to be had for work in the background");
+    }
+  }
+  state_->changed.notify_all();
+}
+
+void Background::forget(const void* owner) noexcept {
+  if (!state_) return;
+  std::deque<State::Entry> dropped;
+  {
+    std::unique_lock hold(state_->lock);
+    auto& queue = state_->queue;
+    for (auto at = queue.begin(); at != queue.end();) {
+      if (at->owner == owner) {
+        dropped.push_back(std::move(*at));
+        at = queue.erase(at);
+      } else {
+        ++at;
+      }
+    }
+    const bool own = state_->thread && state_->thread->get_id() == std::this_thread::get_id();
+    if (!own) state_->changed.wait(hold, [&] { return state_->running != owner; });
+  }
+  for (const State::Entry& e : dropped) e.after();
+}
+
+size_t Background::waiting() const {
+  if (!state_) return 0;
+  const std::lock_guard hold(state_->lock);
+  return state_->queue.size();
+}
+
+void Background::before_fork() noexcept {
+  try {
+    spare_ = std::make_shared<State>();
+  } catch (const std::bad_alloc&) {
+    // The child does without: submit() says so.
+  }
+  if (state_) state_->lock.lock();
+}
+
+void Background::after_fork_in_parent() noexcept {
+  if (state_) state_->lock.unlock();
+  spare_.reset();
+}
+
+// The thread is not there, and the condition variable may know of a waiter that never comes back.
+void Background::after_fork_in_child() noexcept {
+  if (state_) {
+    state_->lock.unlock();
+    state_->self = state_;
+  }
+  state_ = std::move(spare_);
+}
+
+}  // namespace ingot::engine
