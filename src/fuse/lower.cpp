@@ -84,8 +84,9 @@ class Lowering {
 
   // The view with this shape and binding, made once.
   uint16_t view_of(loop::View view, ViewBinding binding) {
-    for (uint16_t i = 0; i < step_.views.size(); ++i)
-      if (same_binding(step_.views[i], binding) && builder_.view(i) == view) return i;
+    for (size_t i = 0; i < step_.views.size(); ++i)
+      if (same_binding(step_.views[i], binding) && builder_.view(static_cast<uint16_t>(i)) == view)
+        return static_cast<uint16_t>(i);
     step_.views.push_back(std::move(binding));
     return builder_.add_view(std::move(view));
   }
@@ -141,7 +142,7 @@ class Lowering {
         std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t == std::pair{binding.ref, v}; });
     if (tensor == tensors_.end()) {
       view.tensor = builder_.add_tensor();
-      tensors_.push_back({binding.ref, v});
+      tensors_.emplace_back(binding.ref, v);
     } else {
       view.tensor = static_cast<uint16_t>(tensor - tensors_.begin());
     }
@@ -170,7 +171,7 @@ class Lowering {
     ViewBinding binding{.ref = ref, .dims = to_kernel_axes(maps_[root.map].dims)};
     loop::View view{.kind = loop::ViewKind::store, .storage = storage(g_.value(root.value).dtype)};
     view.tensor = builder_.add_tensor();
-    tensors_.push_back({ref, root.value});
+    tensors_.emplace_back(ref, root.value);
     view.axes = axes_of(binding.dims);
     step_.views.push_back(std::move(binding));
     builder_.store(builder_.add_view(std::move(view)), node);

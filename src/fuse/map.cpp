@@ -144,8 +144,8 @@ std::optional<MapId> Maps::window(MapId map, std::span<const DimId> low, std::sp
 std::optional<MapId> Maps::reshape(MapId map, std::span<const DimId> operand, std::span<const DimId> result) {
   Map out{{}, maps_[map].boxes};
   size_t r = 0;
-  for (size_t d = 0; d < operand.size(); ++d) {
-    if (dims_.is_constant(operand[d], 1)) {
+  for (const DimId extent : operand) {
+    if (dims_.is_constant(extent, 1)) {
       out.dims.push_back({zero(), {}});
       continue;
     }
@@ -160,7 +160,7 @@ std::optional<MapId> Maps::reshape(MapId map, std::span<const DimId> operand, st
         product = dims_.mul(product, result[r]);
       }
       ++r;
-      whole = dims_.known_equal(product, operand[d]);
+      whole = dims_.known_equal(product, extent);
     }
     if (!whole) return std::nullopt;
     out.dims.push_back(std::move(index));

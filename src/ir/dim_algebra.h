@@ -36,7 +36,7 @@ class DimAlgebra {
   DimId floor_div(Poly p, int64_t by);
   DimId ceil_div(DimId a, DimId b);
   DimId mod(DimId a, DimId b);
-  DimId mod(Poly p, int64_t by);
+  DimId mod(const Poly& p, int64_t by);
   // m / by as a term, where the facts on m's atoms make it exact.
   std::optional<Poly> split(const Term& t, int64_t by);
   // a <= b follows from bounds, or from those of the operands of a minimum or maximum down to `depth`.

@@ -140,7 +140,7 @@ DimId DimAlgebra::ceil_div(DimId a, DimId b) {
   return t_.intern(DimKind::ceil_div, 0, parts);
 }
 
-DimId DimAlgebra::mod(Poly p, int64_t by) {
+DimId DimAlgebra::mod(const Poly& p, int64_t by) {
   int64_t constant = floor_remainder(p.constant_term(), by);
   Poly rest;
   for (const Term& t : p.terms) {
@@ -154,7 +154,7 @@ DimId DimAlgebra::mod(Poly p, int64_t by) {
   by /= g;
   const int64_t low = floor_remainder(constant, g);
   constant = floor_quotient(constant, g);
-  const auto finish = [&](Poly q) {
+  const auto finish = [&](const Poly& q) {
     Poly result;
     if (!add_scaled(result, q, g) || !add_constant(result, low))
       fail(Code::invalid_argument, "dim expression too large");
@@ -177,7 +177,7 @@ DimId DimAlgebra::mod(DimId a, DimId b) {
     if (*by > 0) return divisible(t_, a, *by) ? t_.constant(0) : mod(poly(a), *by);
     Poly negated;  // a mod -b = -(-a mod b)
     if (*by != INT64_MIN && add_scaled(negated, poly(a), -1))
-      return build2(DimKind::mul, t_.constant(-1), mod(std::move(negated), -*by));
+      return build2(DimKind::mul, t_.constant(-1), mod(negated, -*by));
   } else if (never_zero(t_, b) && (t_.known_multiple(a, b) || divide(poly(a), poly(b)))) {
     return t_.constant(0);
   }

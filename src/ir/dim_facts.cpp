@@ -253,7 +253,8 @@ bool DimTable::refresh(DimId root, DimId canon) {
     // A broadcast known to be one of its operands may by now be another one, which it has to be whatever came first.
     const bool again = rows_[d].kind == DimKind::bcast && d != root;
     if ((meta_[d].canon != d && !again) || ops.empty()) continue;
-    if ((refresh_budget_ -= rebuild_cost) <= 0) break;
+    refresh_budget_ -= rebuild_cost;
+    if (refresh_budget_ <= 0) break;
     const Bounds fresh = bounds_of_row(d);
     meta_[d].bounds = {std::max(fresh.lo, meta_[d].bounds.lo), std::min(fresh.hi, meta_[d].bounds.hi)};
     std::vector<DimId> now(ops.size());

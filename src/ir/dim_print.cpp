@@ -41,8 +41,7 @@ class DimPrinter {
 
   // Without its sign, except for the coefficient INT64_MIN.
   std::string term(const Term& t) const {
-    const std::string coef =
-        t.coef == INT64_MIN ? std::to_string(t.coef) : std::to_string(t.coef < 0 ? -t.coef : t.coef);
+    std::string coef = t.coef == INT64_MIN ? std::to_string(t.coef) : std::to_string(t.coef < 0 ? -t.coef : t.coef);
     if (t.atoms.empty()) return coef;
     if (t.atoms.size() == 1 && t.coef == 1) return atom(t.atoms[0]);
     std::vector<std::string> factors;

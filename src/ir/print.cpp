@@ -147,8 +147,8 @@ class Printer {
 
   void flags() {
     std::vector<std::string_view> names;
-    if (g_.flags() & relaxed_precision) names.push_back("relaxed_precision");
-    if (g_.flags() & relaxed_contractions) names.push_back("relaxed_contractions");
+    if (g_.flags() & relaxed_precision) names.emplace_back("relaxed_precision");
+    if (g_.flags() & relaxed_contractions) names.emplace_back("relaxed_contractions");
     if (names.empty()) return;
     out_ += " flags(";
     list(names, [&](std::string_view name) { out_ += name; });

@@ -66,7 +66,7 @@ TEST_CASE("memory cache: keys of equal hash and different bytes are different ke
 
 TEST_CASE("memory cache: eight threads asking for one key make it once and share it") {
   Cache cache;
-  std::atomic<int> makes{0}, others{0};
+  std::atomic<int> makes{0};
   std::vector<Cache::Value> values(8);
   on_threads(8, [&](int i) {
     values[static_cast<size_t>(i)] = cache.get_or_make(key_of("a"), [&] {
@@ -205,7 +205,7 @@ TEST_CASE("memory cache: a value's destructor and a make may use the cache") {
   MemoryCache<Nosy> cache({1000, 2});
   for (int i = 0; i < 10; ++i) {
     const Key key = key_of(std::to_string(i)), inner = key_of("inner" + std::to_string(i));
-    const auto make = [&] { return MemoryCache<Nosy>::Made{std::shared_ptr<Nosy>(new Nosy{&cache}), 1}; };
+    const auto make = [&] { return MemoryCache<Nosy>::Made{std::make_shared<Nosy>(&cache), 1}; };
     cache.get_or_make(key, [&] {
       cache.get_or_make(inner, make);
       cache.get_or_make(key, make);  // its own key: made again instead of waited for
