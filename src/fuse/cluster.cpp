@@ -179,6 +179,7 @@ class Planner {
     for (const ValueId v : op.operands) l.reads += is_load(v);
     switch (op.code) {
       case OpCode::op_iota: l.extra = 1; break;
+      case OpCode::op_dim: l.slots = 1; break;
       case OpCode::op_pad:
         l.extra = 1;
         l.slots = 2 * rank;

@@ -258,6 +258,7 @@ class Lowering {
     const ir::DType type = storage(g_.value(op.results[0]).dtype);
     switch (op.code) {
       case OpCode::op_iota: return builder_.convert(type, iota(op, map));
+      case OpCode::op_dim: return builder_.size(size_slot(static_cast<ir::DimId>(attr(op, "size").i)));
       case OpCode::op_pad: return guarded(map, maps[0], args[0], args[1]);
       case OpCode::op_concat: {
         NodeId out = args.back();

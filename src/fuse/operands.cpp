@@ -71,6 +71,7 @@ std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& map
   const auto& result = graph.value(op.results[0]).shape;
   const auto shape = [&](size_t i) -> const std::vector<DimId>& { return graph.value(op.operands[i]).shape; };
   switch (op.code) {
+    case OpCode::op_dim:
     case OpCode::op_iota: return std::vector<MapId>{};
     case OpCode::op_reshape: {
       const auto m = maps.reshape(map, shape(0), result);

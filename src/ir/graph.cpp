@@ -223,8 +223,10 @@ Graph Graph::restated() const {
       std::vector<NamedAttr> attrs;
       for (size_t i = 0; i < op.attrs.size(); ++i) {
         attrs.push_back({std::string(op_info(op.code)->attrs[i].name), op.attrs[i]});
-        if (op.attrs[i].kind != AttrKind::dims) continue;
-        for (int64_t& d : attrs.back().value.ints) d = out.dims_.canonical(static_cast<DimId>(d));
+        Attr& attr = attrs.back().value;
+        if (attr.kind == AttrKind::dim) attr.i = out.dims_.canonical(static_cast<DimId>(attr.i));
+        if (attr.kind == AttrKind::dims)
+          for (int64_t& d : attr.ints) d = out.dims_.canonical(static_cast<DimId>(d));
       }
       out.op(op.code, operands, attrs);
       for (size_t r = 0; r < op.results.size(); ++r) now[op.results[r]] = out.ops_.back().results[r];

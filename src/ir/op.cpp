@@ -48,6 +48,9 @@ constexpr std::array axis0{
 constexpr std::array reverse{
     AttrSpec{"axes", AttrKind::i64s, true, "", "the dims reversed; negative counts from the end"},
 };
+constexpr std::array dim{
+    AttrSpec{"size", AttrKind::dim, true, "", "the dim: a symbol or an expression of symbols"},
+};
 constexpr std::array reduce{
     AttrSpec{"axes", AttrKind::i64s, false, "all", "the dims reduced; negative counts from the end"},
     AttrSpec{"keepdims", AttrKind::boolean, false, "false", "whether a reduced dim stays as an extent of 1"},

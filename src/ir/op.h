@@ -31,6 +31,7 @@ enum class Rule : uint8_t {
   pad,
   concat,
   reverse,
+  dim,
   reduce,
   matmul,
   softmax,

@@ -35,6 +35,8 @@ void infer_iota(Inference& op) {
   op.results.push_back({type, shape});
 }
 
+void infer_dim(Inference& op) { op.results.push_back({DType::i64, {}}); }
+
 void infer_reshape(Inference& op) {
   DimTable& dims = op.dims;
   std::vector<DimId> shape = as_dims(op.attr("shape"));

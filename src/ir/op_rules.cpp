@@ -270,6 +270,7 @@ void infer(Inference& op) {
     case Rule::pad: infer_pad(op); break;
     case Rule::concat: infer_concat(op); break;
     case Rule::reverse: infer_reverse(op); break;
+    case Rule::dim: infer_dim(op); break;
     case Rule::reduce: infer_reduce(op); break;
     case Rule::matmul: infer_matmul(op); break;
     case Rule::softmax: infer_softmax(op); break;

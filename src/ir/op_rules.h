@@ -61,6 +61,7 @@ void infer_concat(Inference& op);
 void infer_broadcast(Inference& op);
 void infer_transpose(Inference& op);
 void infer_reverse(Inference& op);
+void infer_dim(Inference& op);
 void infer_iota(Inference& op);
 
 // Shared by the rules.

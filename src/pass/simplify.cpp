@@ -90,6 +90,10 @@ class Simplifier {
   }
 
   std::optional<ValueId> rewrite(const ir::Op& op) {
+    if (op.code == OpCode::op_dim) {
+      const auto extent = r_.from().dims().as_constant(static_cast<ir::DimId>(attr(op, "size").i));
+      return extent ? std::optional(r_.to().scalar(DType::i64, static_cast<uint64_t>(*extent))) : std::nullopt;
+    }
     if (op.operands.empty()) return std::nullopt;
     const ValueId a = r_(op.operands[0]);
     const ValueId b = op.operands.size() > 1 ? r_(op.operands[1]) : ir::no_value;

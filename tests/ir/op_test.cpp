@@ -30,17 +30,18 @@ TEST_CASE("op numbers and names are unique, ascending, and found both ways") {
 
 TEST_CASE("op numbers are those released, for ever") {
   const std::pair<const char*, uint32_t> released[] = {
-      {"add", 1},          {"sub", 2},         {"mul", 3},         {"div", 4},          {"neg", 5},
-      {"abs", 6},          {"min", 7},         {"max", 8},         {"sqrt", 9},         {"floor", 10},
-      {"ceil", 11},        {"round", 12},      {"fma", 13},        {"rsqrt", 20},       {"exp", 21},
-      {"log", 22},         {"tanh", 23},       {"erf", 24},        {"sigmoid", 25},     {"pow", 26},
-      {"gelu", 27},        {"silu", 28},       {"relu", 29},       {"eq", 40},          {"ne", 41},
-      {"lt", 42},          {"le", 43},         {"gt", 44},         {"ge", 45},          {"and", 46},
-      {"or", 47},          {"xor", 48},        {"not", 49},        {"select", 50},      {"clamp", 51},
-      {"cast", 52},        {"iota", 60},       {"reshape", 61},    {"transpose", 62},   {"broadcast", 63},
-      {"slice", 64},       {"pad", 65},        {"concat", 66},     {"reverse", 67},     {"reduce_sum", 80},
-      {"reduce_prod", 81}, {"reduce_max", 82}, {"reduce_min", 83}, {"reduce_mean", 84}, {"reduce_any", 85},
-      {"reduce_all", 86},  {"matmul", 100},    {"softmax", 110},   {"layer_norm", 111}, {"rms_norm", 112},
+      {"add", 1},         {"sub", 2},          {"mul", 3},         {"div", 4},         {"neg", 5},
+      {"abs", 6},         {"min", 7},          {"max", 8},         {"sqrt", 9},        {"floor", 10},
+      {"ceil", 11},       {"round", 12},       {"fma", 13},        {"rsqrt", 20},      {"exp", 21},
+      {"log", 22},        {"tanh", 23},        {"erf", 24},        {"sigmoid", 25},    {"pow", 26},
+      {"gelu", 27},       {"silu", 28},        {"relu", 29},       {"eq", 40},         {"ne", 41},
+      {"lt", 42},         {"le", 43},          {"gt", 44},         {"ge", 45},         {"and", 46},
+      {"or", 47},         {"xor", 48},         {"not", 49},        {"select", 50},     {"clamp", 51},
+      {"cast", 52},       {"iota", 60},        {"reshape", 61},    {"transpose", 62},  {"broadcast", 63},
+      {"slice", 64},      {"pad", 65},         {"concat", 66},     {"reverse", 67},    {"dim", 68},
+      {"reduce_sum", 80}, {"reduce_prod", 81}, {"reduce_max", 82}, {"reduce_min", 83}, {"reduce_mean", 84},
+      {"reduce_any", 85}, {"reduce_all", 86},  {"matmul", 100},    {"softmax", 110},   {"layer_norm", 111},
+      {"rms_norm", 112},
   };
   for (const auto& [name, number] : released) {
     const OpInfo* op = find_op(name);

@@ -184,6 +184,7 @@ TEST_CASE("every op prints and reads back to an equal graph") {
         operands = {x, s}, variants = {{dims("low", {n, t.constant(-2), t.constant(0)}), ints("high", {1, 0, -1})}};
         break;
       case Rule::concat: operands = {x, x, x}, variants = {{}, {integer("axis", -1)}}; break;
+      case Rule::dim: variants = {{{"size", {.kind = AttrKind::dim, .i = t.add(b, six)}}}, {integer("size", 7)}}; break;
       case Rule::reverse: variants = {{ints("axes", {1})}, {ints("axes", {})}}; break;
       case Rule::reduce: variants = {{}, {ints("axes", {-1, 0}), {"keepdims", Attr::of_bool(true)}}}; break;
       case Rule::matmul: operands = {x, w}; break;

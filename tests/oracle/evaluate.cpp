@@ -93,6 +93,7 @@ class Evaluator {
   void apply(const ir::Op& op, Array& out) {
     switch (op.code) {
       case OpCode::op_iota: return iota(op, out);
+      case OpCode::op_dim: out.bits = {static_cast<uint64_t>(dims_[static_cast<size_t>(attr(op, "size").i)])}; return;
       case OpCode::op_reshape: out.bits = operand(op, 0).bits; return;
       case OpCode::op_matmul: return matmul(op, out);
       case OpCode::op_concat: return concat(op, out);

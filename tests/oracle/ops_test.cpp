@@ -132,6 +132,12 @@ class Battery {
     add(OpCode::op_concat, {x_, column_, y_}, {{"axis", Attr::of_int(1)}});
     add(OpCode::op_reshape, {x_}, {ints("shape", {-1})});
     add(OpCode::op_reshape, {x_}, {{"shape", Attr::of_dims({net_.num(1), n_, m_})}});
+    const auto dim = [](ir::DimId d) { return ir::NamedAttr{"size", {.kind = ir::AttrKind::dim, .i = d}}; };
+    const ValueId rows = net_.op(OpCode::op_dim, {}, {dim(m_)});
+    net_.out(rows);
+    net_.out(net_.op(OpCode::op_add, {rows, net_.op(OpCode::op_dim, {}, {dim(net_.g->dims().sub(n_, m_))})}));
+    add(OpCode::op_pad, {x_, net_.op(OpCode::op_cast, {rows}, {{"to", Attr::of_dtype(type_)}})},
+        {ints("low", {1, 0}), ints("high", {0, 1})});
     for (const int64_t axis : {0, 1})
       add(OpCode::op_iota, {},
           {{"shape", Attr::of_dims({m_, n_})}, {"axis", Attr::of_int(axis)}, {"dtype", Attr::of_dtype(type_)}});
