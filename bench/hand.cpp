@@ -26,4 +26,8 @@ __attribute__((noinline)) void poly_plain(const float* a, const float* b, const 
   for (size_t i = 0; i < n; ++i) y[i] = 2.0f * a[i] + 3.0f * b[i] - c[i] * c[i];
 }
 
+__attribute__((noinline)) void poly_nothing(const float*, const float*, const float*, float*, size_t) {
+  asm volatile("");
+}
+
 }  // namespace bench

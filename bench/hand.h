@@ -12,4 +12,7 @@ void poly_avx2(const float* a, const float* b, const float* c, float* y, size_t 
 // The same as a plain loop for tiny n.
 void poly_plain(const float* a, const float* b, const float* c, float* y, size_t n);
 
+// Nothing at all, with the arguments of the others: what a call through a pointer costs.
+void poly_nothing(const float* a, const float* b, const float* c, float* y, size_t n);
+
 }  // namespace bench

@@ -131,8 +131,14 @@ class Executor {
   std::vector<bool> in_place_;
   // Inputs, then outputs: some reshape shares the memory, which has to be compact.
   std::vector<bool> needs_compact_;
+  // Idle workspaces. Each thread begins at a slot of its own, and each slot has a cache line of its own, so that
+  // threads that run at once do not meet.
   static constexpr size_t idle_slots = 16;
-  mutable std::array<std::atomic<Workspace*>, idle_slots> idle_{};
+  struct alignas(64) Slot {
+    std::atomic<Workspace*> workspace{nullptr};
+  };
+  static size_t home_slot() noexcept;
+  mutable std::array<Slot, idle_slots> idle_;
 };
 
 }  // namespace ingot::runtime
