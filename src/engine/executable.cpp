@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include "engine/kernels.h"
@@ -11,10 +12,12 @@ namespace ingot::engine {
 
 // No lock is held while kernels are had: a cache callback may run this very executable, and a fork may come at any
 // time. Threads that prepare at once share the work through the memory cache; the first to finish publishes.
-void Executable::prepare() {
-  if (ready_.load(std::memory_order_acquire)) return;
+const Executable::Bodies& Executable::bodies() {
+  if (const Bodies* known = bodies_.load(std::memory_order_acquire)) return *known;
   const runtime::FpEnv env;
-  std::vector<std::shared_ptr<const jit::Body>> made(programs_.size());
+  auto fresh = std::make_unique<Bodies>();
+  auto& made = fresh->of_program;
+  made.resize(programs_.size());
   std::atomic<size_t> next{0};
   std::exception_ptr error;
   std::mutex error_lock;
@@ -44,23 +47,24 @@ void Executable::prepare() {
   work();
   helpers.clear();
   if (error) std::rethrow_exception(error);
-  const std::lock_guard lock(publishing_);
-  if (ready_.load(std::memory_order_relaxed)) return;
-  for (size_t i = 0; i < programs_.size(); ++i) programs_[i].body = std::move(made[i]);
-  for (const uint32_t p : program_of_) bodies_.push_back(programs_[p].body.get());
-  ready_.store(true, std::memory_order_release);
+  fresh->of_step.reserve(program_of_.size());
+  for (const uint32_t p : program_of_) fresh->of_step.push_back(made[p].get());
+  const Bodies* published = nullptr;
+  if (bodies_.compare_exchange_strong(published, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+    published = fresh.release();
+  return *published;
 }
 
 void Executable::run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
                      const RunOptions& options) {
-  prepare();
+  const Bodies& bodies = this->bodies();
   runtime::RunOptions run;
   run.parallel = options.serial ? nullptr : options.parallel ? options.parallel : context_->parallel();
   run.cancel = options.cancel;
   run.scratch = options.scratch;
   run.scratch_bytes = options.scratch_bytes;
   runtime::RunCounts counts;
-  executor_->run(ins, outs, bodies_, run, counts);
+  executor_->run(ins, outs, bodies.of_step, run, counts);
   Counters& c = context_->counters();
   c.runs.fetch_add(1, std::memory_order_relaxed);
   c.launches.fetch_add(counts.launches, std::memory_order_relaxed);
@@ -75,8 +79,9 @@ KernelInfo Executable::kernel(size_t step) const {
 }
 
 std::string_view Executable::backend_used() const {
-  if (!ready_.load(std::memory_order_acquire)) return "";
-  const bool compiled = std::all_of(bodies_.begin(), bodies_.end(), [](const jit::Body* b) { return b->compiled(); });
+  const Bodies* known = bodies_.load(std::memory_order_acquire);
+  if (!known) return "";
+  const bool compiled = std::ranges::all_of(known->of_step, [](const jit::Body* b) { return b->compiled(); });
   return compiled ? "cpu" : "interpreter";
 }
 

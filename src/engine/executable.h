@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,8 +42,12 @@ class Executable {
   static std::shared_ptr<Executable> compile(std::shared_ptr<Context> context, std::shared_ptr<const ir::Graph> graph,
                                              const CompileOptions& options);
 
+  ~Executable() { delete bodies_.load(std::memory_order_relaxed); }
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
   // Gets the code of every kernel, compiling in parallel what is in no cache.
-  void prepare();
+  void prepare() { bodies(); }
   void run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
            const RunOptions& options);
 
@@ -66,8 +69,13 @@ class Executable {
   struct ProgramEntry {
     std::shared_ptr<const jit::Program> program;
     std::vector<uint8_t> bytes;
-    std::shared_ptr<const jit::Body> body;
   };
+  // The code of all kernels. Published whole, once, by an exchange: no lock, which a fork could leave locked.
+  struct Bodies {
+    std::vector<std::shared_ptr<const jit::Body>> of_program;
+    std::vector<const jit::Body*> of_step;
+  };
+  const Bodies& bodies();
   std::shared_ptr<Context> context_;
   std::shared_ptr<const ir::Graph> graph_;
   CompileOptions options_;
@@ -76,9 +84,7 @@ class Executable {
   std::unique_ptr<runtime::Executor> executor_;
   std::vector<ProgramEntry> programs_;
   std::vector<uint32_t> program_of_;  // per step
-  std::mutex publishing_;
-  std::vector<const jit::Body*> bodies_;  // per step; complete once ready_
-  std::atomic<bool> ready_{false};
+  std::atomic<const Bodies*> bodies_{nullptr};
 };
 
 // Computes a graph without inputs by the interpreter, unfused: what constant folding and tests use.
