@@ -71,14 +71,15 @@ void INGOT_CALL on_constant_destroy(void* user) { static_cast<Seen*>(user)->note
 
 // Denormals, quotients that are inexact, overflow and division by zero, literals that have to be rounded.
 constexpr char text[] =
-    "ingot 1.0\ngraph @g(%x: f32[N], %y: f32[N]) -> (f32[N], f32[N], f32[N], f32[]) {\n"
-    "  %0 = div %x, %y\n  %1 = mul %x, 0.1\n  %2 = exp %x\n  %3 = reduce_sum %1\n  return %0, %1, %2, %3\n}\n";
-constexpr int64_t items = 200000;
+    "ingot 1.0\ngraph @g(%x: f32[M, N], %y: f32[M, N]) -> (f32[M, N], f32[M, N], f32[M, N], f32[M]) {\n"
+    "  %0 = div %x, %y\n  %1 = mul %x, 0.1\n  %2 = exp %x\n  %3 = reduce_sum %1 {axes = [1]}\n  return %0, %1, %2, "
+    "%3\n}\n";
+constexpr int64_t rows = 400, items = rows * 500;
 
 // A life of a context under `env`: which calls failed, and whether the environment was ever left changed.
 struct Life {
   int failures = 0, changed = 0;
-  std::vector<uint32_t> bits = std::vector<uint32_t>(3 * items + 1);
+  std::vector<uint32_t> bits = std::vector<uint32_t>(3 * items + rows);
 };
 
 void live(Env env, ingot_backend backend, Seen& seen, Life& life) {
@@ -87,13 +88,13 @@ void live(Env env, ingot_backend backend, Seen& seen, Life& life) {
     x[i] = i % 5 == 0 ? i + 1 : 0x3f800000u + i * 977;  // denormals among the normal
     y[i] = i % 7 == 0 ? 0 : 0x40400000u + i;
   }
-  int64_t shape[] = {items}, three[] = {3};
+  int64_t shape[] = {rows, items / rows}, three[] = {3};
   uint32_t constant_data[] = {1, 2, 3};
   ingot_tensor t[6];
-  for (auto& tensor : t) tensor = {nullptr, {1, 0}, 1, {2, 32, 1}, shape, nullptr, 0};
+  for (auto& tensor : t) tensor = {nullptr, {1, 0}, 2, {2, 32, 1}, shape, nullptr, 0};
   t[0].data = x.data(), t[1].data = y.data();
   for (size_t i = 0; i < 4; ++i) t[2 + i].data = life.bits.data() + items * i;
-  t[5].ndim = 0;
+  t[5].ndim = 1;
   const ingot_tensor *ins[] = {&t[0], &t[1]}, *outs[] = {&t[2], &t[3], &t[4], &t[5]};
   ingot_tensor constant{constant_data, {1, 0}, 1, {2, 32, 1}, three, nullptr, 0};
   ingot_context_options o = alone();
