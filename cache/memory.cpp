@@ -193,9 +193,13 @@ void MemoryCore::Request::publish(Value value, uint64_t bytes) {
   std::list<Node> fresh;
   try {
     if (bytes <= impl_->limit_bytes) fresh.push_front({flight_->key, value, bytes, 0});
+  } catch (const std::bad_alloc&) {
+    // The value just stays out of the cache.
+  }
+  try {
     impl_->land(*flight_, fresh);
   } catch (const std::bad_alloc&) {
-    // The flight was taken off first; the value just stays out of the cache.
+    // The same: the flight was taken off first.
   }
   owner_ = false;
   flight_->value = std::move(value);

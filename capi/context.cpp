@@ -9,13 +9,15 @@ using namespace ingot;
 
 namespace {
 
-// Owns a callback's `user`: destroy is called with the last copy, exactly once.
 struct HostParallel final : runtime::Parallel {
   ingot_parallel_for call;
   std::shared_ptr<void> user;
   uint32_t tasks_at_once;
   uint32_t width() const noexcept override { return tasks_at_once; }
-  void run(uint32_t tasks, Task fn, void* context) override { call(user.get(), tasks, fn, context); }
+  void run(uint32_t tasks, Task fn, void* context) override {
+    const runtime::HostFpEnv env;
+    call(user.get(), tasks, fn, context);
+  }
 };
 
 // The callback hands over the entry's bytes during the call.
@@ -33,11 +35,13 @@ cache::HostCallbacks host_cache(const ingot_context_options& o, const std::share
   if (o.cache_get)
     calls.get = [get = o.cache_get, user](std::string_view key) {
       std::optional<cache::Blob> found;
+      const runtime::HostFpEnv env;
       if (!get(user.get(), key.data(), key.size(), take_entry, &found)) found.reset();
       return found;
     };
   if (o.cache_put)
     calls.put = [put = o.cache_put, user](std::string_view key, std::span<const uint8_t> value) {
+      const runtime::HostFpEnv env;
       put(user.get(), key.data(), key.size(), value.data(), value.size());
     };
   return calls;
@@ -48,7 +52,11 @@ engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<v
                                std::shared_ptr<void> allocator_user) {
   engine::ContextOptions out;
   out.disk_cache = o.no_disk_cache == 0;
-  if (o.cache_dir) out.cache_dir = o.cache_dir;
+  if (o.cache_dir) {
+    if (!*o.cache_dir)
+      fail(Code::failed_precondition, "cache_dir is empty, expected an absolute path, or NULL for the default");
+    out.cache_dir = o.cache_dir;
+  }
   if (o.disk_cache_bytes) out.disk_limit_bytes = o.disk_cache_bytes;
   if (o.memory_cache_bytes) out.memory.bytes = o.memory_cache_bytes;
   if (o.memory_cache_entries) out.memory.entries = o.memory_cache_entries;
@@ -64,6 +72,7 @@ engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<v
     const auto least = o.log_level ? static_cast<LogLevel>(o.log_level) : LogLevel::warning;
     out.log = Log(
         [sink = o.log, user = std::move(log_user)](LogLevel level, std::string_view line) {
+          const runtime::HostFpEnv env;
           sink(user.get(), static_cast<ingot_log_level>(level), line.data(), line.size());
         },
         least);
@@ -99,24 +108,21 @@ void ingot_version(int32_t* major, int32_t* minor, int32_t* patch) {
 }
 
 ingot_status* ingot_context_create(const ingot_context_options* options, ingot_context** context) {
+  // The destroy callbacks are owed whatever fails, so they are taken before anything is checked or allocated, as far as
+  // the caller's struct reaches.
+  const auto has = [&](size_t end) { return options && options->struct_size >= end; };
+  capi::Owed log_user, cache_user, parallel_user, allocator_user;
+  if (has(offsetof(ingot_context_options, log_level))) log_user = {options->log_user, options->log_destroy};
+  if (has(offsetof(ingot_context_options, parallel_for))) cache_user = {options->cache_user, options->cache_destroy};
+  if (has(offsetof(ingot_context_options, parallel_width)))
+    parallel_user = {options->parallel_user, options->parallel_destroy};
+  if (has(sizeof(ingot_context_options))) allocator_user = {options->allocator_user, options->allocator_destroy};
   return capi::guarded([&] {
-    // The destroy callbacks are owed whatever fails, so they are taken before anything is checked, as far as the
-    // caller's struct reaches.
-    const auto has = [&](size_t end) { return options && options->struct_size >= end; };
-    std::shared_ptr<void> log_user, cache_user, parallel_user, allocator_user;
-    if (has(offsetof(ingot_context_options, log_level)))
-      log_user = capi::owned(options->log_user, options->log_destroy);
-    if (has(offsetof(ingot_context_options, parallel_for)))
-      cache_user = capi::owned(options->cache_user, options->cache_destroy);
-    if (has(offsetof(ingot_context_options, parallel_width)))
-      parallel_user = capi::owned(options->parallel_user, options->parallel_destroy);
-    if (has(sizeof(ingot_context_options)))
-      allocator_user = capi::owned(options->allocator_user, options->allocator_destroy);
     const ingot_context_options o = capi::options(options);
     auto& out = capi::need(context, "context");
     auto handle = std::make_unique<ingot_context>();
     handle->context = engine::Context::create(
-        convert(o, std::move(log_user), std::move(cache_user), std::move(parallel_user), std::move(allocator_user)));
+        convert(o, log_user.share(), cache_user.share(), parallel_user.share(), allocator_user.share()));
     out = handle.release();
   });
 }

@@ -53,11 +53,12 @@ ingot_status* ingot_event_wait(const ingot_event* event, int64_t timeout_ns) {
 }
 
 ingot_status* ingot_event_on_done(ingot_event* event, ingot_done done, void* user, ingot_destroy destroy) {
+  capi::Owed owed(user, destroy);
   return capi::guarded([&] {
-    auto held = capi::owned(user, destroy);
     engine::Event& e = event_of(event);
     if (!done) fail(Code::invalid_argument, "done is NULL");
-    e.on_done([done, held = std::move(held)](const engine::Event::Result& r) {
+    e.on_done([done, held = owed.share()](const engine::Event::Result& r) {
+      const runtime::HostFpEnv env;
       done(held.get(), static_cast<ingot_code>(r.code));
     });
   });

@@ -42,7 +42,7 @@ ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
       out.value.i = a.value.i64;
       break;
     case INGOT_ATTR_F64: out.value.f = a.value.f64; break;
-    case INGOT_ATTR_STRING: out.value.s = capi::text(a.value.string, a.count, "a string attribute"); break;
+    case INGOT_ATTR_STRING: out.value.s = capi::name_text(a.value.string, a.count, "a string attribute"); break;
     case INGOT_ATTR_I64S:
       for (const int64_t v : many(a.value.i64s)) out.value.ints.push_back(v);
       break;
@@ -60,7 +60,7 @@ ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
       break;
     case INGOT_ATTR_STRINGS:
       for (const char* v : many(a.value.strings))
-        out.value.strings.emplace_back(capi::text(v, INGOT_NUL, "a string of a list attribute"));
+        out.value.strings.emplace_back(capi::name_text(v, INGOT_NUL, "a string of a list attribute"));
       break;
     default: bad("attribute kind ", a.kind, " is not known");
   }
@@ -84,34 +84,36 @@ std::vector<uint8_t> compact_bytes(const ingot_tensor& t, size_t item, size_t by
   return out;
 }
 
-ir::ValueId constant(ir::Graph& g, const ingot_tensor& t, uint64_t flags, std::shared_ptr<void> borrowed) {
+ir::ValueId constant(ir::Graph& g, const ingot_tensor& t, uint64_t flags, capi::Owed& owed) {
   if (flags != 0) fail(Code::unimplemented, "constant flags ", flags);
   if (t.device.type != runtime::device_cpu)
     fail(Code::invalid_argument, "constant: device type ", t.device.type, ", expected 1 (CPU)");
   const ir::DType type = runtime::from_dlpack({t.dtype.code, t.dtype.bits, t.dtype.lanes});
   if (type == ir::DType::invalid)
-    fail(Code::invalid_argument, "constant: dtype code ", unsigned{t.dtype.code}, " of ", unsigned{t.dtype.bits},
-         " bits");
+    fail(Code::invalid_argument, "constant: dtype code ", unsigned{t.dtype.code}, ", ", unsigned{t.dtype.bits},
+         " bits, ", unsigned{t.dtype.lanes}, " lanes");
   if (t.ndim < 0 || t.ndim > static_cast<int32_t>(ir::max_rank))
     fail(Code::invalid_argument, "constant: rank ", t.ndim);
   if (t.ndim > 0 && !t.shape) fail(Code::invalid_argument, "constant: shape is NULL");
   const size_t item = ir::item_size(type);
   int64_t bytes = static_cast<int64_t>(item);
   std::vector<ir::DimId> shape;
-  bool compact = true;
+  bool compact = true, empty = false;
   for (int32_t d = t.ndim; d-- > 0;) {
     if (t.shape[d] < 0) fail(Code::invalid_argument, "constant: extent ", t.shape[d], " of dim ", d, " is negative");
     if (t.strides && t.shape[d] > 1) compact = compact && t.strides[d] * static_cast<int64_t>(item) == bytes;
-    if (__builtin_mul_overflow(bytes, t.shape[d], &bytes))
-      fail(Code::invalid_argument, "constant: its size overflows 64 bits");
+    empty = empty || t.shape[d] == 0;
+    // Zero extents count as 1, as in every shape of a graph.
+    if (t.shape[d] > 1 && __builtin_mul_overflow(bytes, t.shape[d], &bytes))
+      fail(Code::invalid_argument, "constant: its size overflows 63 bits");
   }
+  if (empty) bytes = 0;
   if (bytes > 0 && !t.data) fail(Code::invalid_argument, "constant: data is NULL but its size is not zero");
   for (int32_t d = 0; d < t.ndim; ++d) shape.push_back(g.dims().constant(t.shape[d]));
   const auto size = static_cast<size_t>(bytes);
-  // `user` may be NULL, so the owner is told by its count.
-  if (borrowed.use_count() > 0 && (compact || bytes == 0))
+  if (owed && (compact || bytes == 0))
     return g.constant(type, std::move(shape),
-                      {std::move(borrowed), static_cast<const uint8_t*>(t.data) + t.byte_offset, size});
+                      {owed.share(), static_cast<const uint8_t*>(t.data) + t.byte_offset, size});
   auto copy = std::make_shared<std::vector<uint8_t>>();
   if (size > 0 && (compact || !t.strides)) {
     const auto* p = static_cast<const uint8_t*>(t.data) + t.byte_offset;
@@ -232,18 +234,11 @@ ingot_status* ingot_graph_dim_input(ingot_graph* graph, const char* name, size_t
 
 ingot_status* ingot_graph_constant(ingot_graph* graph, const ingot_tensor* data, uint64_t flags, ingot_destroy destroy,
                                    void* user, ingot_value* value) {
-  std::shared_ptr<void> borrowed;
-  if (destroy) {
-    try {
-      borrowed = std::shared_ptr<void>(user, destroy);  // calls destroy(user) itself if it throws
-    } catch (...) {
-      return capi::make_status(Code::out_of_memory, "");
-    }
-  }
+  capi::Owed owed(user, destroy);
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(value, "value");
-    *value = constant(g, capi::need(data, "data"), flags, std::move(borrowed));
+    *value = constant(g, capi::need(data, "data"), flags, owed);
   });
 }
 

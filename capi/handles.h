@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "engine/executable.h"
 #include "ingot/ingot.h"
@@ -89,12 +90,35 @@ ingot_status* guarded(Body&& body) noexcept {
   }
 }
 
-// A host's pointer and its destroy callback as one: called once, when the last copy goes, also if making this fails.
-inline std::shared_ptr<void> owned(void* user, ingot_destroy destroy) {
-  return {user, [destroy](void* p) {
-            if (destroy) destroy(p);
-          }};
-}
+// A callback's `user`, to be destroyed exactly once, whatever fails: by the last copy of what share() returns, or by
+// this if it never gets there. Holding it allocates nothing.
+class Owed {
+ public:
+  Owed() = default;
+  Owed(void* user, ingot_destroy destroy) noexcept : user_(user), destroy_(destroy) {}
+  Owed(Owed&& other) noexcept : user_(other.user_), destroy_(std::exchange(other.destroy_, nullptr)) {}
+  Owed& operator=(Owed&& other) noexcept {
+    std::swap(user_, other.user_);
+    std::swap(destroy_, other.destroy_);
+    return *this;
+  }
+  ~Owed() { call(user_, destroy_); }
+
+  explicit operator bool() const noexcept { return destroy_ != nullptr; }
+  std::shared_ptr<void> share() {
+    // The constructor calls the deleter itself if there is no memory for it.
+    return {user_, [destroy = std::exchange(destroy_, nullptr)](void* user) { call(user, destroy); }};
+  }
+
+ private:
+  static void call(void* user, ingot_destroy destroy) {
+    if (!destroy) return;
+    const runtime::HostFpEnv env;
+    destroy(user);
+  }
+  void* user_ = nullptr;
+  ingot_destroy destroy_ = nullptr;
+};
 
 // Both functions or neither.
 runtime::Allocator allocator(ingot_allocate allocate, ingot_deallocate release, void* user);

@@ -69,7 +69,7 @@ struct Output {
   Output& operator=(const Output&) = delete;
   ~Output() {
     if (!memory) return;
-    if (from.allocate) from.release(from.user, memory, bytes, output_alignment);
+    if (from.allocate) from.give_back(memory, bytes, output_alignment);
     else std::free(memory);
   }
 };
@@ -98,7 +98,7 @@ std::unique_ptr<Output> make_output(const engine::Executable& e, std::span<const
   // Rounded up, as aligned_alloc wants it; empty ones have an address, too.
   if (bytes > SIZE_MAX - output_alignment) fail(Code::out_of_memory, "output ", i, " overflows 64 bits");
   out->bytes = empty ? output_alignment : (bytes + output_alignment - 1) / output_alignment * output_alignment;
-  out->memory = out->from.allocate ? out->from.allocate(out->from.user, out->bytes, output_alignment)
+  out->memory = out->from.allocate ? out->from.get(out->bytes, output_alignment)
                                    : std::aligned_alloc(output_alignment, out->bytes);
   if (!out->memory) throw std::bad_alloc();
   if (reinterpret_cast<uintptr_t>(out->memory) % output_alignment != 0)

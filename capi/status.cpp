@@ -30,6 +30,30 @@ const char* fixed_message(Code code) noexcept {
     default: return "";
   }
 }
+
+// Messages repeat what hosts pass in, which may be anything: what is no UTF-8, or would end or garble the text, is
+// escaped.
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (;;) {
+    const size_t good = std::min(ir::find_bad_utf8(text), text.size());
+    for (size_t i = 0; i < good || (i == good && good < text.size()); ++i) {
+      const auto c = static_cast<unsigned char>(text[i]);
+      if (i < good && c != 0x7f && (c >= 0x20 || c == '\n' || c == '\t')) {
+        out += text[i];
+        continue;
+      }
+      constexpr char digits[] = "0123456789abcdef";
+      out += "\\x";
+      out += digits[c >> 4];
+      out += digits[c & 15];
+    }
+    if (good == text.size()) return out;
+    text.remove_prefix(good + 1);
+  }
+}
+
 }  // namespace
 
 ingot_status* make_status(Code code, std::string_view message) noexcept {
@@ -37,7 +61,7 @@ ingot_status* make_status(Code code, std::string_view message) noexcept {
   try {
     auto s = std::make_unique<ingot_status>();
     s->code = code;
-    s->message = message;
+    s->message = printable(message);
     return s.release();
   } catch (...) {
     return fixed(Code::out_of_memory);

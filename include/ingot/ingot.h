@@ -300,8 +300,8 @@ typedef void(INGOT_CALL* ingot_deallocate)(void* user, void* memory, size_t byte
 typedef struct ingot_context_options {
   size_t struct_size;
   const ingot_ext* next;
-  const char*
-      cache_dir; /* absolute, NUL-terminated; NULL: $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else ~/.cache/ingot */
+  const char* cache_dir;         /* absolute ("" is refused); NULL: $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else
+                                  * ~/.cache/ingot */
   uint32_t no_disk_cache;        /* 1: none */
   uint32_t no_threads;           /* 1: the library creates no thread of its own for running or preparing */
   uint64_t memory_cache_bytes;   /* 0: 256 MiB */
@@ -350,8 +350,11 @@ typedef struct ingot_run_options {
   size_t struct_size;
   const ingot_ext* next;
   const uint32_t* cancel; /* read between kernels and chunks; non-zero ends the run with INGOT_CANCELLED */
-  void*
-      scratch; /* lent memory, 64-byte aligned, at least ingot_executable_scratch_size bytes; NULL: the library's own */
+  /* Lent memory for intermediate values, 64-byte aligned. NULL, or fewer scratch_bytes than the run needs
+   * (ingot_executable_scratch_size, and more where outputs overlap inputs): the library's own. Until the run returns
+   * nothing else may use it: it must not overlap an input or output of the run, a borrowed constant, `cancel`, or what
+   * another run under way was lent. Its contents afterwards are unspecified. */
+  void* scratch;
   uint64_t scratch_bytes;
   uint32_t serial;      /* 1: on the calling thread alone */
   uint32_t never_stall; /* 1: where machine code is not there yet it is prepared in the background (not with no_threads)

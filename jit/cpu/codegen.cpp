@@ -98,7 +98,11 @@ Machine::~Machine() {
   const std::lock_guard lock(idle().mutex);
   auto& machines = idle().machines;
   if (machines.size() >= most_idle) machines.erase(machines.begin());
-  machines.emplace_back(&target_, std::move(machine_));
+  try {
+    machines.emplace_back(&target_, std::move(machine_));
+  } catch (const std::bad_alloc&) {
+    // Dropped: the next compile makes another.
+  }
 }
 
 llvm::SmallVector<char, 0> make_object(llvm::TargetMachine& machine, llvm::Module& module) {

@@ -1,7 +1,7 @@
 #include "engine/background.h"
 
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -17,7 +17,7 @@ struct Background::State {
   };
   mutable std::mutex lock;
   std::condition_variable changed;
-  std::deque<Entry> queue;
+  std::list<Entry> queue;  // nodes are moved out of it without allocating
   const void* running = nullptr;  // the owner of the job that runs
   bool stop = false;
   std::unique_ptr<std::thread> thread;
@@ -28,8 +28,9 @@ struct Background::State {
     for (;;) {
       changed.wait(hold, [this] { return stop || !queue.empty(); });
       if (stop) return;
-      Entry entry = std::move(queue.front());
-      queue.pop_front();
+      std::list<Entry> one;
+      one.splice(one.end(), queue, queue.begin());
+      Entry& entry = one.front();
       running = entry.owner;
       hold.unlock();
       entry.job();
@@ -79,17 +80,13 @@ void Background::submit(const void* owner, Job job, Job after) {
 
 void Background::forget(const void* owner) noexcept {
   if (!state_) return;
-  std::deque<State::Entry> dropped;
+  std::list<State::Entry> dropped;
   {
     std::unique_lock hold(state_->lock);
     auto& queue = state_->queue;
     for (auto at = queue.begin(); at != queue.end();) {
-      if (at->owner == owner) {
-        dropped.push_back(std::move(*at));
-        at = queue.erase(at);
-      } else {
-        ++at;
-      }
+      const auto entry = at++;
+      if (entry->owner == owner) dropped.splice(dropped.end(), queue, entry);
     }
     const bool own = state_->thread && state_->thread->get_id() == std::this_thread::get_id();
     if (!own) state_->changed.wait(hold, [&] { return state_->running != owner; });

@@ -109,7 +109,7 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
         known.try_emplace(std::string(bytes.begin(), bytes.end()), static_cast<uint32_t>(out->programs_.size()));
     if (fresh) {
       auto program = std::make_shared<jit::Program>(jit::Program{step.kernel, loop::schedule(step.kernel)});
-      out->programs_.push_back({std::move(program), std::move(bytes), nullptr});
+      out->programs_.push_back({std::move(program), std::move(bytes)});
     }
     out->program_of_.push_back(at->second);
     frame.steps.push_back({out->programs_[at->second].program, step.sizes, step.views});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <mutex>
 #include <thread>
 
 #include "engine/background.h"
@@ -11,6 +12,28 @@
 #include "runtime/fp_env.h"
 
 namespace ingot::engine {
+
+Executable::~Executable() {
+  for (auto* published : {&bodies_, &interim_}) {
+    const std::unique_ptr<const Bodies> owned(published->load(std::memory_order_relaxed));
+  }
+  for (Subset* s = subsets_.load(std::memory_order_relaxed); s;) {
+    const std::unique_ptr<Subset> owned(s);
+    s = owned->older;
+  }
+}
+
+const Executable::Bodies& Executable::publish(std::atomic<const Bodies*>& to,
+                                              std::vector<std::shared_ptr<const jit::Body>> of_program) {
+  auto fresh = std::make_unique<Bodies>();
+  fresh->of_step.reserve(program_of_.size());
+  for (const uint32_t p : program_of_) fresh->of_step.push_back(of_program[p].get());
+  fresh->of_program = std::move(of_program);
+  const Bodies* published = nullptr;
+  if (to.compare_exchange_strong(published, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire))
+    published = fresh.release();
+  return *published;
+}
 
 // No lock is held while kernels are had: a cache callback may run this very executable, and a fork may come at any
 // time. Threads that prepare at once share the work through the memory cache; the first to finish publishes.
@@ -48,11 +71,7 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
   work();
   helpers.clear();
   if (error) std::rethrow_exception(error);
-  const std::lock_guard lock(publishing_);
-  if (ready_.load(std::memory_order_relaxed)) return;
-  for (size_t i = 0; i < programs_.size(); ++i) programs_[i].body = std::move(made[i]);
-  for (const uint32_t p : program_of_) bodies_.push_back(programs_[p].body.get());
-  ready_.store(true, std::memory_order_release);
+  publish(bodies_, std::move(made));
 }
 
 std::shared_ptr<Event> Executable::prepare_async() {
@@ -88,27 +107,19 @@ void Executable::detach() noexcept {
   if (attached_.fetch_sub(1, std::memory_order_acq_rel) == 1) context_->background().forget(this);
 }
 
-std::span<const jit::Body* const> Executable::interim_bodies() {
-  if (!interim_ready_.load(std::memory_order_acquire)) {
-    std::vector<std::shared_ptr<const jit::Body>> made;
-    for (const ProgramEntry& p : programs_) made.push_back(jit::interpreter(*p.program));
-    std::vector<const jit::Body*> each;
-    for (const uint32_t p : program_of_) each.push_back(made[p].get());
-    const std::lock_guard lock(publishing_);
-    if (!interim_ready_.load(std::memory_order_relaxed)) {
-      interim_ = std::move(made);
-      interim_bodies_ = std::move(each);
-      interim_ready_.store(true, std::memory_order_release);
-    }
-  }
-  return interim_bodies_;
+const Executable::Bodies& Executable::interim() {
+  if (const Bodies* known = interim_.load(std::memory_order_acquire)) return *known;
+  std::vector<std::shared_ptr<const jit::Body>> made;
+  for (const ProgramEntry& p : programs_) made.push_back(jit::interpreter(*p.program));
+  return publish(interim_, std::move(made));
 }
 
-std::span<const jit::Body* const> Executable::bodies(const RunOptions& options) {
-  if (ready()) return bodies_;
+const Executable::Bodies& Executable::bodies(const RunOptions& options) {
+  const auto known = [this] { return bodies_.load(std::memory_order_acquire); };
+  if (const Bodies* b = known()) return *b;
   if (!options.never_stall || options_.backend == Backend::interpreter) {
     prepare();
-    return bodies_;
+    return *known();
   }
   // Without threads nothing can be prepared behind the host's back: it calls prepare() when it has the time.
   if (!context_->options().no_threads && !preparing_.exchange(true)) {
@@ -119,9 +130,9 @@ std::span<const jit::Body* const> Executable::bodies(const RunOptions& options) 
       if (const auto self = weak.lock()) self->preparing_.store(false);
     });
   }
-  if (ready()) return bodies_;
+  if (const Bodies* b = known()) return *b;
   if (options_.backend == Backend::cpu) fail(Code::not_ready, "the machine code is not ready yet");
-  return interim_bodies();
+  return interim();
 }
 
 runtime::RunOptions Executable::for_run(const RunOptions& options) const {
@@ -136,24 +147,35 @@ runtime::RunOptions Executable::for_run(const RunOptions& options) const {
 
 void Executable::run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
                      const RunOptions& options) {
-  executor_->run(ins, outs, bodies(options), for_run(options));
+  executor_->run(ins, outs, bodies(options).of_step, for_run(options));
 }
 
 void Executable::run(runtime::BoundRun& bound, const RunOptions& options) {
-  bound.run(bodies(options), for_run(options));
+  bound.run(bodies(options).of_step, for_run(options));
 }
 
 std::shared_ptr<Executable> Executable::subset(std::span<const ir::ValueId> feeds,
                                                std::span<const ir::ValueId> fetches) {
-  std::pair key(std::vector(feeds.begin(), feeds.end()), std::vector(fetches.begin(), fetches.end()));
-  {
-    const std::lock_guard lock(subset_lock_);
-    if (const auto at = subsets_.find(key); at != subsets_.end()) return at->second;
+  const auto find = [&](const Subset* from) -> const Subset* {
+    while (from && !(std::ranges::equal(from->feeds, feeds) && std::ranges::equal(from->fetches, fetches)))
+      from = from->older;
+    return from;
+  };
+  Subset* newest = subsets_.load(std::memory_order_acquire);
+  if (const Subset* known = find(newest)) return known->executable;
+  // Two threads may both plan it; the first to be done is the one that is kept.
+  auto fresh = std::make_unique<Subset>();
+  fresh->feeds.assign(feeds.begin(), feeds.end());
+  fresh->fetches.assign(fetches.begin(), fetches.end());
+  fresh->executable =
+      compile(context_, std::make_shared<const ir::Graph>(ir::subset(*graph_, feeds, fetches)), options_);
+  for (;;) {
+    newest = subsets_.load(std::memory_order_acquire);
+    if (const Subset* known = find(newest)) return known->executable;
+    fresh->older = newest;
+    if (subsets_.compare_exchange_strong(newest, fresh.get(), std::memory_order_acq_rel)) break;
   }
-  // Planned without the lock: two threads may both do it, and the first to finish is the one that is kept.
-  auto child = compile(context_, std::make_shared<const ir::Graph>(ir::subset(*graph_, feeds, fetches)), options_);
-  const std::lock_guard lock(subset_lock_);
-  return subsets_.try_emplace(std::move(key), std::move(child)).first->second;
+  return fresh.release()->executable;
 }
 
 KernelInfo Executable::kernel(size_t step) const {
@@ -163,8 +185,9 @@ KernelInfo Executable::kernel(size_t step) const {
 }
 
 std::string_view Executable::backend_used() const {
-  if (!ready_.load(std::memory_order_acquire)) return "";
-  const bool compiled = std::all_of(bodies_.begin(), bodies_.end(), [](const jit::Body* b) { return b->compiled(); });
+  const Bodies* known = bodies_.load(std::memory_order_acquire);
+  if (!known) return "";
+  const bool compiled = std::ranges::all_of(known->of_step, [](const jit::Body* b) { return b->compiled(); });
   return compiled ? "cpu" : "interpreter";
 }
 

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,12 +48,16 @@ class Executable : public std::enable_shared_from_this<Executable> {
   static std::shared_ptr<Executable> compile(std::shared_ptr<Context> context, std::shared_ptr<const ir::Graph> graph,
                                              const CompileOptions& options);
 
+  ~Executable();
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+
   // Gets the code of every kernel, compiling in parallel what is in no cache. Throws cancelled once `cancel` is set;
   // kernels that were compiled by then are in the caches.
   void prepare(const std::atomic<bool>* cancel = nullptr);
   // The same in the background; without threads it is done when this returns.
   std::shared_ptr<Event> prepare_async();
-  bool ready() const { return ready_.load(std::memory_order_acquire); }
+  bool ready() const { return bodies_.load(std::memory_order_acquire) != nullptr; }
   void run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
            const RunOptions& options);
   void run(runtime::BoundRun& bound, const RunOptions& options);
@@ -82,13 +84,23 @@ class Executable : public std::enable_shared_from_this<Executable> {
  private:
   Executable() = default;
   runtime::RunOptions for_run(const RunOptions& options) const;
-  std::span<const jit::Body* const> bodies(const RunOptions& options);
-  std::span<const jit::Body* const> interim_bodies();
+  // The code of all kernels. Published whole, once, by an exchange: no lock, which a fork could leave locked.
+  struct Bodies {
+    std::vector<std::shared_ptr<const jit::Body>> of_program;
+    std::vector<const jit::Body*> of_step;
+  };
+  struct Subset {
+    std::vector<ir::ValueId> feeds, fetches;
+    std::shared_ptr<Executable> executable;
+    Subset* older;
+  };
+  const Bodies& publish(std::atomic<const Bodies*>& to, std::vector<std::shared_ptr<const jit::Body>> of_program);
+  const Bodies& bodies(const RunOptions& options);
+  const Bodies& interim();
 
   struct ProgramEntry {
     std::shared_ptr<const jit::Program> program;
     std::vector<uint8_t> bytes;
-    std::shared_ptr<const jit::Body> body;
   };
   std::shared_ptr<Context> context_;
   std::shared_ptr<const ir::Graph> graph_;
@@ -99,16 +111,10 @@ class Executable : public std::enable_shared_from_this<Executable> {
   std::vector<ProgramEntry> programs_;
   std::vector<uint32_t> program_of_;  // per step
   std::atomic<uint32_t> attached_{0};
-  std::mutex publishing_;
-  std::vector<const jit::Body*> bodies_;  // per step; complete once ready_
-  std::atomic<bool> ready_{false};
-  // The interpreter's, for runs that must not stall; complete once interim_ready_.
-  std::vector<std::shared_ptr<const jit::Body>> interim_;
-  std::vector<const jit::Body*> interim_bodies_;
-  std::atomic<bool> interim_ready_{false};
-  std::atomic<bool> preparing_{false};  // a run that must not stall has asked for code
-  std::mutex subset_lock_;
-  std::map<std::pair<std::vector<ir::ValueId>, std::vector<ir::ValueId>>, std::shared_ptr<Executable>> subsets_;
+  std::atomic<const Bodies*> bodies_{nullptr};
+  std::atomic<const Bodies*> interim_{nullptr};  // the interpreter's, for runs that must not stall
+  std::atomic<bool> preparing_{false};           // such a run has asked for code
+  std::atomic<Subset*> subsets_{nullptr};        // only ever grows
 };
 
 // Computes a graph without inputs by the interpreter, unfused: what constant folding and tests use.

@@ -18,14 +18,16 @@ Kernels::~Kernels() = default;
 
 // Once a context: where the compiler is and which one it is, without loading it.
 void Kernels::find_module() {
-  std::call_once(found_, [this] {
-    try {
-      module_path_ = jit::find_module(module_dir_);
-      module_id_ = jit::module_build_id(module_path_);
-    } catch (const Error& e) {
-      module_error_ = e.message();
-    }
-  });
+  if (found_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(module_lock_);
+  if (found_.load(std::memory_order_relaxed)) return;
+  try {
+    module_path_ = jit::find_module(module_dir_);
+    module_id_ = jit::module_build_id(module_path_);
+  } catch (const Error& e) {
+    module_error_ = e.message();
+  }
+  found_.store(true, std::memory_order_release);
 }
 
 std::string Kernels::module_path() {
@@ -43,15 +45,30 @@ std::string Kernels::module_error() {
   return module_error_;
 }
 
-std::shared_ptr<const jit::Module> Kernels::module() {
+void Kernels::before_fork() noexcept {
+  module_lock_.lock();
+  for (uint32_t n; (n = compiling_.load(std::memory_order_acquire)) != 0;) compiling_.wait(n);
+}
+
+std::vector<uint8_t> Kernels::compile(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind) {
   find_module();
   if (!module_error_.empty()) fail(Code::unavailable, module_error_);
-  const std::lock_guard lock(module_lock_);
-  if (!module_) {
-    module_ = jit::Module::open(module_path_, module_id_);
-    loaded_.store(true, std::memory_order_release);
+  {
+    const std::lock_guard lock(module_lock_);
+    if (!module_) {
+      module_ = jit::Module::open(module_path_, module_id_);
+      loaded_.store(true, std::memory_order_release);
+    }
+    compiling_.fetch_add(1, std::memory_order_relaxed);
   }
-  return module_;
+  struct Done {
+    std::atomic<uint32_t>& compiling;
+    ~Done() {
+      compiling.fetch_sub(1, std::memory_order_release);
+      compiling.notify_all();
+    }
+  } const done{compiling_};
+  return module_->compile(kernel, target, kind);
 }
 
 cache::Key Kernels::key(std::span<const uint8_t> kernel, const std::string& target) {
@@ -71,7 +88,7 @@ cache::Key Kernels::key(std::span<const uint8_t> kernel, const std::string& targ
 }
 
 std::vector<uint8_t> Kernels::emit(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind) {
-  return module()->compile(kernel, target, kind);
+  return compile(kernel, target, kind);
 }
 
 std::shared_ptr<const jit::Body> Kernels::interpreted(const KernelRequest& request) {
@@ -102,7 +119,7 @@ std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& requ
         context_.log().write(LogLevel::debug, "kernel ", k.hash.hex(), " missed (", cache::miss_reason_name(why.reason),
                              ") ", why.detail);
         const auto began = std::chrono::steady_clock::now();
-        const std::vector<uint8_t> artifact = module()->compile(request.bytes, target);
+        const std::vector<uint8_t> artifact = compile(request.bytes, target, 0);
         counters.compile_ns.fetch_add(
             static_cast<uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count()),
             std::memory_order_relaxed);

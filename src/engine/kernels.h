@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/fork.h"
 #include "cache/stack.h"
 #include "engine/context.h"
 #include "jit/image/module.h"
@@ -21,7 +22,7 @@ struct KernelRequest {
   std::string target;  // empty: the highest level of this machine
 };
 
-class Kernels {
+class Kernels final : ForkHandler {
  public:
   Kernels(Context& context, std::unique_ptr<cache::Stack> stack, std::string module_dir);
   ~Kernels();
@@ -50,19 +51,27 @@ class Kernels {
  private:
   std::shared_ptr<const jit::Body> machine_code(const KernelRequest& request, const std::string& target);
   std::shared_ptr<const jit::Body> interpreted(const KernelRequest& request);
-  std::shared_ptr<const jit::Module> module();
+  std::vector<uint8_t> compile(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind);
   void find_module();
+
+  // Waits for the compiles that are under way: LLVM's own locks would stay locked in the child, which is to compile
+  // too.
+  void before_fork() noexcept override;
+  void after_fork_in_parent() noexcept override { module_lock_.unlock(); }
+  void after_fork_in_child() noexcept override { module_lock_.unlock(); }
 
   Context& context_;
   std::unique_ptr<cache::Stack> stack_;
   cache::MemoryCache<jit::Body> memory_;
   const std::string module_dir_;
-  std::once_flag found_;
+  std::mutex module_lock_;  // over finding, opening and the beginning of a compile
+  std::atomic<bool> found_{false};
   std::string module_path_, module_id_, module_error_;
-  std::mutex module_lock_;
   std::shared_ptr<const jit::Module> module_;
+  std::atomic<uint32_t> compiling_{0};
   std::atomic<bool> loaded_{false};
   std::atomic<bool> warned_{false};
+  ForkRegistration registration_{*this};
 };
 
 }  // namespace ingot::engine

@@ -48,13 +48,24 @@ DimId DimTable::intern(DimKind kind, int64_t value, std::span<const DimId> ops) 
   const auto d = static_cast<DimId>(rows_.size());
   // `ops` may lie in pool_ itself, which is about to grow.
   const std::vector<DimId> copy(ops.begin(), ops.end());
+  std::vector<DimId> wider;
+  if (rows_.size() >= buckets_.size()) wider.assign(std::max<size_t>(64, buckets_.size() * 2), no_dim);
+  reserve_more(rows_, 1);
+  reserve_more(pool_, copy.size());
+  reserve_more(meta_, 1);
   rows_.push_back({kind, value, 0, static_cast<uint32_t>(pool_.size()), static_cast<uint32_t>(copy.size())});
   pool_.insert(pool_.end(), copy.begin(), copy.end());
   meta_.push_back({d, no_dim, {}, static_cast<uint32_t>(size), static_cast<uint32_t>(depth)});
-  meta_[d].bounds = bounds_of_row(d);
-
-  if (rows_.size() > buckets_.size()) {
-    buckets_.assign(std::max<size_t>(64, buckets_.size() * 2), no_dim);
+  try {
+    meta_[d].bounds = bounds_of_row(d);
+  } catch (...) {
+    rows_.pop_back();
+    pool_.resize(pool_.size() - copy.size());
+    meta_.pop_back();
+    throw;
+  }
+  if (!wider.empty()) {
+    buckets_.swap(wider);
     for (DimId old = 0; old < d; ++old)
       if (rows_[old].kind != DimKind::symbol) index_row(old);
   }
@@ -73,9 +84,15 @@ DimId DimTable::symbol(std::string_view name, int64_t lo, int64_t hi) {
   if (lo < 0) fail(Code::invalid_argument, "symbol ", name, ": lower bound ", lo, " is negative");
   if (lo > hi) fail(Code::invalid_argument, "symbol ", name, ": lower bound ", lo, " is above upper bound ", hi);
 
-  const auto [at, fresh] = by_name_.try_emplace(std::string(name), static_cast<DimId>(rows_.size()));
-  const DimId d = at->second;
-  if (fresh) {
+  settle();
+  const auto at = by_name_.find(name);
+  if (at == by_name_.end()) {
+    const auto d = static_cast<DimId>(rows_.size());
+    reserve_more(rows_, 1);
+    reserve_more(meta_, 1);
+    reserve_more(symbols_, 1);
+    names_.reserve(names_.size() + name.size());
+    by_name_.emplace(name, d);
     rows_.push_back(
         {DimKind::symbol, lo, hi, static_cast<uint32_t>(names_.size()), static_cast<uint32_t>(name.size())});
     meta_.push_back({d, no_dim, {lo, hi}, 1, 0});
@@ -83,18 +100,25 @@ DimId DimTable::symbol(std::string_view name, int64_t lo, int64_t hi) {
     symbols_.push_back(d);
     return d;
   }
+  const DimId d = at->second;
   const Bounds old = bounds(d);
   if (std::max(lo, old.lo) > std::min(hi, old.hi)) {
     fail(Code::invalid_argument, "symbol ", name, ": bounds [", lo, ", ", hi, "] contradict the known [", old.lo, ", ",
          old.hi, "]");
   }
   if (lo > rows_[d].value || hi < rows_[d].hi) {
+    const Mark before = mark();
+    try {
+      narrowed_.push_back({d, {rows_[d].value, rows_[d].hi}});
+      rows_[d].value = std::max(rows_[d].value, lo);
+      rows_[d].hi = std::min(rows_[d].hi, hi);
+      meta_[d].bounds = {std::max(meta_[d].bounds.lo, lo), std::min(meta_[d].bounds.hi, hi)};
+      refresh(d, meta_[d].canon);
+    } catch (...) {
+      rollback(before);
+      throw;
+    }
     late_ = late_ || used_;
-    narrowed_.push_back({d, {rows_[d].value, rows_[d].hi}});
-    rows_[d].value = std::max(rows_[d].value, lo);
-    rows_[d].hi = std::min(rows_[d].hi, hi);
-    meta_[d].bounds = {std::max(meta_[d].bounds.lo, lo), std::min(meta_[d].bounds.hi, hi)};
-    refresh(d, meta_[d].canon);
   }
   return d;
 }
@@ -124,6 +148,7 @@ DimId DimTable::expr(DimKind kind, std::span<const DimId> ops) {
       break;
     default: fail(Code::invalid_argument, "no dim expression has the number ", static_cast<int32_t>(kind));
   }
+  settle();
   std::vector<DimId> canonical_ops(ops.size());
   std::ranges::transform(ops, canonical_ops.begin(), [&](DimId d) { return canonical(d); });
   const DimId d = DimAlgebra(*this).build(kind, canonical_ops);
@@ -162,6 +187,7 @@ bool DimTable::known_equal(DimId a, DimId b) const { return canonical(a) == cano
 bool DimTable::known_divisible(DimId a, int64_t by) const { return DimAlgebra::divisible(*this, canonical(a), by); }
 
 std::optional<DimId> DimTable::exact_quotient(DimId a, DimId b) {
+  settle();
   const DimId ca = canonical(a), cb = canonical(b);
   if (const auto by = as_constant(b)) {
     if (!DimAlgebra::divisible(*this, ca, *by)) return {};
@@ -174,12 +200,13 @@ std::optional<DimId> DimTable::exact_quotient(DimId a, DimId b) {
   return {};
 }
 
-void DimTable::rollback(const Mark& mark) {
-  const bool learned = facts_.size() > mark.facts || narrowed_.size() > mark.narrowed;
+void DimTable::rollback(const Mark& mark) noexcept {
+  const bool learned =
+      facts_.size() > mark.facts || narrowed_.size() > mark.narrowed || lessons_ != mark.lessons || unsettled_;
   for (size_t d = rows_.size(); d-- > mark.rows;) {
     const Row& row = rows_[d];
     if (row.kind == DimKind::symbol) {
-      by_name_.erase(std::string(symbol_name(static_cast<DimId>(d))));
+      if (const auto at = by_name_.find(symbol_name(static_cast<DimId>(d))); at != by_name_.end()) by_name_.erase(at);
     } else {
       buckets_[hash_row(row.kind, row.value, operands(static_cast<DimId>(d))) & (buckets_.size() - 1)] = meta_[d].next;
     }
@@ -198,36 +225,63 @@ void DimTable::rollback(const Mark& mark) {
   if (!learned) return;
 
   // What was derived may rest on what is forgotten: it is derived again from the facts that stay.
-  std::vector<Fact> kept;
-  kept.swap(facts_);
-  reset();
-  for (const Fact& fact : kept) {
-    const size_t before = facts_.size();
-    try {
-      assume(fact.fact, fact.dims, fact.derived);
-    } catch (const Error&) {
-      facts_.resize(before);  // taken in before, so not contradictory in itself: check() will judge it
-    }
-    if (facts_.size() == before) facts_.push_back(fact);
+  forget_facts();
+  try {
+    apply_facts();
+  } catch (const std::exception&) {
+    // No memory: unsettled for now.
   }
 }
 
-// Forgets all that facts have taught.
-void DimTable::reset() {
+// All that facts have taught, leaving what is right without them; bounds of expressions are to be derived again.
+void DimTable::forget_facts() noexcept {
+  ++lessons_;
+  unsettled_ = true;
   multiples_.clear();
   divisible_.clear();
   product_rules_ = false;
   for (DimId d = 0; d < rows_.size(); ++d) {
     meta_[d].canon = d;
-    meta_[d].bounds = {rows_[d].value, rows_[d].hi};
-    if (rows_[d].kind != DimKind::symbol) meta_[d].bounds = bounds_of_row(d);
+    meta_[d].bounds = {INT64_MIN, INT64_MAX};
+    if (rows_[d].kind == DimKind::symbol) meta_[d].bounds = {rows_[d].value, rows_[d].hi};
+    if (rows_[d].kind == DimKind::constant) meta_[d].bounds = {rows_[d].value, rows_[d].value};
+  }
+}
+
+void DimTable::derive_bounds() {
+  for (DimId d = 0; d < rows_.size(); ++d) meta_[d].bounds = bounds_of_row(d);
+}
+
+// After forget_facts().
+void DimTable::apply_facts() {
+  std::vector<Fact> kept;
+  kept.swap(facts_);
+  unsettled_ = false;
+  try {
+    facts_.reserve(kept.size());
+    derive_bounds();
+    for (const Fact& fact : kept) {
+      const size_t before = facts_.size();
+      try {
+        assume_known(fact.fact, fact.dims, fact.derived);
+      } catch (const Error&) {
+        facts_.resize(before);  // taken in before, so not contradictory in itself: check() will judge it
+      }
+      if (facts_.size() == before) facts_.push_back(fact);
+    }
+  } catch (...) {
+    facts_.swap(kept);
+    forget_facts();
+    throw;
   }
 }
 
 void DimTable::restate() {
   std::vector<Fact> kept;
   kept.swap(facts_);
-  reset();
+  forget_facts();
+  unsettled_ = false;
+  derive_bounds();
   const auto count = static_cast<DimId>(rows_.size());
   for (DimId d = 0; d < count; ++d) {  // under all bounds
     if (rows_[d].kind == DimKind::symbol || rows_[d].kind == DimKind::constant) continue;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "ir/name_hash.h"
 
 namespace ingot::ir {
 
@@ -47,7 +48,7 @@ inline constexpr size_t max_dim_depth = 100;     // nested divisions, minima, ..
 inline constexpr size_t max_dim_size = 1 << 16;  // operations and operands when written out
 
 // Not thread-safe while it grows; const members are free-threaded. Copyable: ids stay valid in the copy. A member that
-// throws changes nothing but rows that nobody uses.
+// throws changes nothing but rows that nobody uses, also where it is memory that has run out.
 //
 // An expression is kept as a polynomial with integer coefficients over atoms (symbols, quotients, remainders, minima,
 // maxima, broadcasts), with facts applied, so equal polynomials are one id. Beyond 64 terms, or where coefficients
@@ -131,11 +132,18 @@ class DimTable {
   // Cheap unless facts or narrower bounds came in since.
   struct Mark {
     size_t rows, pool, names, symbols, facts, narrowed;
+    uint64_t lessons;
   };
-  Mark mark() const {
-    return {rows_.size(), pool_.size(), names_.size(), symbols_.size(), facts_.size(), narrowed_.size()};
+  Mark mark() {
+    settle();
+    return {rows_.size(), pool_.size(), names_.size(), symbols_.size(), facts_.size(), narrowed_.size(), lessons_};
   }
-  void rollback(const Mark& mark);
+  // Where memory runs out while the facts that stay are applied anew, they are only recorded: all is right, less is
+  // known, and the next member that adds anything applies them.
+  void rollback(const Mark& mark) noexcept;
+  void settle() {
+    if (unsettled_) apply_facts();
+  }
 
  private:
   friend class DimAlgebra;  // dim_algebra.h: how expressions are simplified
@@ -149,10 +157,13 @@ class DimTable {
   void index_row(DimId d);
   Bounds bounds_of_row(DimId d) const;
   void check_ids(std::span<const DimId> dims) const;
+  void assume_known(DimFact fact, std::span<const DimId> dims, bool derived);
   void assume_equal(DimId a, DimId b, bool derived);
   void assume_divisible(DimId a, DimId b, bool derived);
   bool learn_nonnegative(DimId d);
-  void reset();
+  void forget_facts() noexcept;
+  void derive_bounds();
+  void apply_facts();
   DimId learn_multiple(DimId d, int64_t by);
   bool known_multiple(DimId a, DimId b) const;  // of canonical ids
   bool is_recorded(DimFact fact, std::span<const DimId> dims) const;
@@ -181,10 +192,12 @@ class DimTable {
   std::vector<Fact> facts_;
   std::vector<Meta> meta_;
   std::vector<DimId> buckets_;  // newest row of each hash bucket
-  std::unordered_map<std::string, DimId> by_name_;
+  NameMap<DimId> by_name_;
   std::unordered_map<DimId, int64_t> multiples_;    // canonical id -> a known divisor above 1
   std::vector<Divisible> divisible_;                // by something that is not a constant
   std::vector<std::pair<DimId, Bounds>> narrowed_;  // symbols and the declared bounds they had before
+  uint64_t lessons_ = 0;                            // how often facts have changed canonical forms or bounds
+  bool unsettled_ = false;
   bool used_ = false, late_ = false;
   bool product_rules_ = false;  // a product has another canonical form
   // Work left for applying new facts to old rows. When hostile input has used it up, facts are still recorded and

@@ -32,6 +32,8 @@ class DimAlgebra {
   // One rewriting of a term by the facts, or nothing.
   std::optional<Poly> rewrite(const Term& t);
 
+  // Of two constants, a constant.
+  std::optional<DimId> divide_constants(DimKind kind, DimId a, DimId b);
   DimId floor_div(DimId a, DimId b);
   DimId floor_div(Poly p, int64_t by);
   DimId ceil_div(DimId a, DimId b);
@@ -54,5 +56,7 @@ int64_t saturate(Int128 v);
 Bounds interval_sum(Bounds a, Bounds b);
 Bounds interval_product(Bounds a, Bounds b);
 Bounds interval_quotient(Bounds a, Bounds b, bool up);
+// floor_div, ceil_div or mod of numbers, b not 0; in 128 bits, since INT64_MIN / -1 does not fit.
+Int128 quotient(DimKind kind, int64_t a, int64_t b);
 
 }  // namespace ingot::ir

@@ -108,9 +108,18 @@ DimId DimAlgebra::floor_div(Poly p, int64_t by) {
   }
 }
 
+std::optional<DimId> DimAlgebra::divide_constants(DimKind kind, DimId a, DimId b) {
+  const auto x = t_.as_constant(a), by = t_.as_constant(b);
+  if (by == 0) fail(Code::invalid_argument, "dim expression divides by 0");
+  if (!x || !by) return {};
+  const Int128 q = quotient(kind, *x, *by);
+  if (q > INT64_MAX) fail(Code::invalid_argument, "overflow in a constant dim");
+  return t_.constant(static_cast<int64_t>(q));
+}
+
 DimId DimAlgebra::floor_div(DimId a, DimId b) {
+  if (const auto whole = divide_constants(DimKind::floor_div, a, b)) return *whole;
   if (const auto by = t_.as_constant(b)) {
-    if (*by == 0) fail(Code::invalid_argument, "dim expression divides by 0");
     if (*by > 0) return floor_div(poly(a), *by);
     Poly negated;
     if (*by != INT64_MIN && add_scaled(negated, poly(a), -1)) return floor_div(std::move(negated), -*by);
@@ -122,8 +131,8 @@ DimId DimAlgebra::floor_div(DimId a, DimId b) {
 }
 
 DimId DimAlgebra::ceil_div(DimId a, DimId b) {
+  if (const auto whole = divide_constants(DimKind::ceil_div, a, b)) return *whole;
   if (const auto by = t_.as_constant(b)) {
-    if (*by == 0) fail(Code::invalid_argument, "dim expression divides by 0");
     const Bounds range = interval_quotient(t_.bounds(a), t_.bounds(b), true);
     if (range.lo == range.hi) return t_.constant(range.lo);
     // As floor((a + b-1) / b), unless b is so large that the sum could overflow where the quotient does not.
@@ -172,8 +181,8 @@ DimId DimAlgebra::mod(const Poly& p, int64_t by) {
 }
 
 DimId DimAlgebra::mod(DimId a, DimId b) {
+  if (const auto whole = divide_constants(DimKind::mod, a, b)) return *whole;
   if (const auto by = t_.as_constant(b)) {
-    if (*by == 0) fail(Code::invalid_argument, "dim expression divides by 0");
     if (*by > 0) return divisible(t_, a, *by) ? t_.constant(0) : mod(poly(a), *by);
     Poly negated;  // a mod -b = -(-a mod b)
     if (*by != INT64_MIN && add_scaled(negated, poly(a), -1))

@@ -12,6 +12,11 @@ constexpr int64_t unset = INT64_MIN;
 Int128 wide_quotient(Int128 a, Int128 b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
 }  // namespace
 
+Int128 quotient(DimKind kind, int64_t a, int64_t b) {
+  const Int128 q = wide_quotient(a, b), r = a - q * b;
+  return kind == DimKind::mod ? r : kind == DimKind::floor_div ? q : q + (r != 0);
+}
+
 int64_t saturate(Int128 v) { return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : static_cast<int64_t>(v); }
 
 Bounds interval_sum(Bounds a, Bounds b) {
@@ -146,8 +151,9 @@ void DimTable::evaluate(std::span<int64_t> values) const {
       case DimKind::mod: {
         const int64_t b = values[ops[1]];
         if (b == 0) fail(Code::invalid_argument, "dim ", to_string(d), " divides by 0: ", to_string(ops[1]), " is 0");
-        const Int128 q = wide_quotient(a, b), r = a - q * b;
-        values[d] = saturate(row.kind == DimKind::mod ? r : row.kind == DimKind::floor_div ? q : q + (r != 0));
+        const Int128 q = quotient(row.kind, a, b);
+        if (q > INT64_MAX || q <= INT64_MIN) overflow(d);
+        values[d] = static_cast<int64_t>(q);
         break;
       }
       case DimKind::min:

@@ -26,7 +26,6 @@ bool DimTable::known_multiple(DimId a, DimId b) const {
 
 void DimTable::assume(DimFact fact, std::span<const DimId> dims, bool derived) {
   check_ids(dims);
-  late_ = late_ || (used_ && !derived);
   if (fact != DimFact::divisible && fact != DimFact::equal) {
     fail(Code::invalid_argument, "no fact has the number ", static_cast<int32_t>(fact));
   }
@@ -34,25 +33,36 @@ void DimTable::assume(DimFact fact, std::span<const DimId> dims, bool derived) {
     fail(Code::invalid_argument, "the fact `divisible` takes 2 dims, not ", dims.size());
   }
   if (dims.size() < 2) fail(Code::invalid_argument, "the fact `equal` takes 2 dims or more");
-  if (fact == DimFact::divisible) return assume_divisible(simplified(dims[0]), simplified(dims[1]), derived);
   const std::vector<DimId> all(dims.begin(), dims.end());
-  const Mark before = mark();  // the third may contradict after the second was taken in
+  const Mark before = mark();
   try {
-    for (size_t i = 1; i < all.size(); ++i) assume_equal(simplified(all[0]), simplified(all[i]), derived);
-  } catch (...) {
+    assume_known(fact, all, derived);
+  } catch (...) {  // the third may contradict after the second was taken in, or memory run out on the way
     rollback(before);
     throw;
   }
+  late_ = late_ || (used_ && !derived);
+}
+
+void DimTable::assume_known(DimFact fact, std::span<const DimId> dims, bool derived) {
+  if (fact == DimFact::divisible) return assume_divisible(simplified(dims[0]), simplified(dims[1]), derived);
+  for (size_t i = 1; i < dims.size(); ++i) assume_equal(simplified(dims[0]), simplified(dims[i]), derived);
 }
 
 void DimTable::assume_nonnegative(DimId d, bool derived) {
   check_ids({&d, 1});
+  const Mark before = mark();
   const Bounds b = bounds(d);
   if (b.lo >= 0) return;
   if (b.hi < 0) fail(Code::invalid_argument, "extent ", to_string(d), " is negative");
-  const DimId zero_or_more[] = {constant(0), d};
+  try {
+    const DimId zero_or_more[] = {constant(0), d};
+    assume_equal(expr(DimKind::max, zero_or_more), d, derived);
+  } catch (...) {
+    rollback(before);
+    throw;
+  }
   late_ = late_ || (used_ && !derived);
-  assume_equal(expr(DimKind::max, zero_or_more), d, derived);
 }
 
 // d >= 0 of c*S + k, with S a symbol and c > 0, is a lower bound of S. False if d is nothing like that.
@@ -168,9 +178,10 @@ void DimTable::assume_equal(DimId a, DimId b, bool derived) {
     if (kind(m) != DimKind::max || operands(m).size() != 2 || refresh_budget_ <= 0) continue;
     const std::vector<DimId> parts(operands(m).begin(), operands(m).end());
     const bool clipped = (is_constant(parts[0], 0) && parts[1] == d) || (is_constant(parts[1], 0) && parts[0] == d);
-    if (!clipped || !learn_nonnegative(d)) continue;
-    facts_.push_back({DimFact::equal, {a, b}, derived});
-    return;
+    if (!clipped) continue;
+    facts_.push_back({DimFact::equal, {a, b}, derived});  // first, since rollback() goes by their number
+    if (learn_nonnegative(d)) return;
+    facts_.pop_back();
   }
 
   // Solve for one term with coefficient 1 or -1 that does not occur in the rest: best a symbol, then another atom, then
@@ -235,6 +246,7 @@ void DimTable::assume_equal(DimId a, DimId b, bool derived) {
 // the rows that use them. Returns false once the budget is used up; nothing depends on its success but precision.
 bool DimTable::refresh(DimId root, DimId canon) {
   const size_t count = rows_.size();
+  ++lessons_;
   meta_[root].canon = canon;
   std::vector<bool> dirty(count, false);
   dirty[root] = dirty[canon] = true;

@@ -40,13 +40,25 @@ void Graph::check_value(ValueId v) const {
   if (v >= values_.size()) fail(Code::invalid_argument, "no value has the id ", v);
 }
 
+void Graph::add_name(ValueId v, std::string_view name) {
+  const auto at = names_.emplace(v, name).first;
+  try {
+    by_name_.emplace(name, v);
+  } catch (...) {
+    names_.erase(at);
+    throw;
+  }
+}
+
 ValueId Graph::add_value(Value value, std::string_view name) {
   if (values_.size() >= no_value) fail(Code::invalid_argument, "too many values");
   const auto v = static_cast<ValueId>(values_.size());
   values_.push_back(std::move(value));
-  if (!name.empty()) {
-    names_.emplace(v, name);
-    by_name_.emplace(name, v);
+  try {
+    if (!name.empty()) add_name(v, name);
+  } catch (...) {
+    values_.pop_back();
+    throw;
   }
   return v;
 }
@@ -59,6 +71,7 @@ ValueId Graph::input(std::string_view name, DType dtype, std::vector<DimId> shap
   check_dims(dims_, shape, what);
   check_shape(dims_, dtype, shape, what);
   const auto index = static_cast<uint32_t>(inputs_.size());
+  reserve_more(inputs_, 1);
   inputs_.push_back(add_value({ValueKind::input, dtype, std::move(shape), index}, name));
   return inputs_.back();
 }
@@ -71,6 +84,7 @@ ValueId Graph::dim_input(std::string_view name, DimId symbol) {
          ", expected a symbol");
   }
   const auto index = static_cast<uint32_t>(inputs_.size());
+  reserve_more(inputs_, 1);
   inputs_.push_back(add_value({ValueKind::dim_input, DType::i64, {}, index, 0, symbol}, name));
   return inputs_.back();
 }
@@ -91,8 +105,11 @@ ValueId Graph::constant(DType dtype, std::vector<DimId> shape, Constant data) {
          data.size);
   }
   if (size != 0 && !data.data) fail(Code::invalid_argument, "constant: ", size, " bytes of data are missing");
+  reserve_more(constants_, 1);
+  const auto index = static_cast<uint32_t>(constants_.size());
+  const ValueId v = add_value({ValueKind::constant, dtype, std::move(shape), index}, {});
   constants_.push_back(std::move(data));
-  return add_value({ValueKind::constant, dtype, std::move(shape), static_cast<uint32_t>(constants_.size() - 1)}, {});
+  return v;
 }
 
 ValueId Graph::scalar(DType dtype, uint64_t bits) {
@@ -122,8 +139,9 @@ ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<cons
       fail(Code::invalid_argument, info->name, ": operand ", i, ": no value has the id ", operands[i]);
     }
   }
-  dims_.set_used();
   const DimTable::Mark before = dims_.mark();
+  const size_t values_before = values_.size();
+  dims_.set_used();
   try {
     Inference inference{*this, dims_, *info, operands, fill_attrs(dims_, *info, attrs), {}, {}};
     infer(inference);
@@ -147,6 +165,7 @@ ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<cons
     }
     ops_.push_back(std::move(op));
   } catch (...) {
+    while (values_.size() > values_before) values_.pop_back();
     dims_.rollback(before);
     throw;
   }
@@ -157,10 +176,12 @@ void Graph::output(std::string_view name, ValueId value) {
   check_open();
   check_value(value);
   if (find_bad_utf8(name) != std::string_view::npos) fail(Code::invalid_argument, "a name is not UTF-8");
+  Output output{std::string(name), value};
+  reserve_more(outputs_, 1);
   if (!name.empty() && !output_names_.emplace(name).second) {
     fail(Code::invalid_argument, "the output name ", name_or_quoted(shortened(name)), " is taken");
   }
-  outputs_.push_back({std::string(name), value});
+  outputs_.push_back(std::move(output));
 }
 
 void Graph::set_name(ValueId value, std::string_view name) {
@@ -168,19 +189,28 @@ void Graph::set_name(ValueId value, std::string_view name) {
   check_value(value);
   if (value_name(value) == name) return;
   check_name(name);
-  if (const auto old = names_.find(value); old != names_.end()) {
+  std::string text(name);
+  if (!name.empty()) by_name_.emplace(name, value);
+  const auto old = names_.find(value);
+  if (old != names_.end()) {
     by_name_.erase(old->second);
-    names_.erase(old);
+    if (name.empty()) names_.erase(old);
+    else old->second = std::move(text);
+  } else if (!name.empty()) {
+    try {
+      names_.emplace(value, std::move(text));
+    } catch (...) {
+      by_name_.erase(by_name_.find(name));
+      throw;
+    }
   }
-  if (name.empty()) return;
-  names_.emplace(value, name);
-  by_name_.emplace(name, value);
 }
 
 void Graph::seal() {
   check_open();
   if (outputs_.empty()) fail(Code::invalid_argument, "the graph ", quoted(name_), " has no output");
   if (find_bad_utf8(name_) != std::string_view::npos) fail(Code::invalid_argument, "the graph's name is not UTF-8");
+  dims_.settle();
   std::vector<bool> bound(dims_.size(), false);
   for (const ValueId v : inputs_) {
     if (values_[v].dim != no_dim) bound[values_[v].dim] = true;
@@ -244,7 +274,7 @@ std::string_view Graph::value_name(ValueId v) const {
 }
 
 ValueId Graph::find_value(std::string_view name) const {
-  const auto at = by_name_.find(std::string(name));
+  const auto at = by_name_.find(name);
   return at == by_name_.end() ? no_value : at->second;
 }
 

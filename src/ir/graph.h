@@ -8,9 +8,9 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "ir/name_hash.h"
 #include "ir/op.h"
 
 namespace ingot::ir {
@@ -105,6 +105,7 @@ class Graph {
   void check_open() const;
   void check_name(std::string_view name) const;
   void check_value(ValueId v) const;
+  void add_name(ValueId v, std::string_view name);
   ValueId add_value(Value value, std::string_view name);
 
   std::string name_;
@@ -117,8 +118,8 @@ class Graph {
   std::vector<ValueId> inputs_;
   std::vector<Output> outputs_;
   std::unordered_map<ValueId, std::string> names_;
-  std::unordered_map<std::string, ValueId> by_name_;
-  std::unordered_set<std::string> output_names_;
+  NameMap<ValueId> by_name_;
+  NameSet output_names_;
 };
 
 // The attribute of an op by name (constant time for the few attributes of a row).

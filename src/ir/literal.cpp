@@ -16,8 +16,9 @@ namespace {
   fail(Code::invalid_argument, "'", l.negative ? "-" : "", shortened(l.digits, 40), "' ", why, " ", name(type));
 }
 
-// from_chars is exact, knows no locale and does not round by the caller's mode in its slow path; a value too small for
-// the type is read by way of f64, where the second rounding cannot matter: it decides only between 0 and the least.
+// from_chars is exact and knows no locale. Its fast path rounds in the mode that is set, which under the C interface is
+// to nearest (runtime/fp_env.h). A value too small for the type is read by way of f64, where the second rounding cannot
+// matter: it decides only between 0 and the least.
 template <class T>
 T read_float(const Literal& l, DType type) {
   const bool hex = l.digits.starts_with("0x") || l.digits.starts_with("0X");

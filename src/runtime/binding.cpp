@@ -36,7 +36,8 @@ void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* 
     if (extent < 0) bad("extent ", extent, " of dim ", d, " is negative");
     p.extent[d] = extent;
     empty = empty || extent == 0;
-    if (!empty && __builtin_mul_overflow(bytes, extent, &bytes)) bad("its size overflows 64 bits");
+    // Zero extents count as 1, as they do in a graph: whichever dim is empty, the strides of the others must fit.
+    if (extent > 1 && __builtin_mul_overflow(bytes, extent, &bytes)) bad("its size overflows 63 bits");
   }
   p.compact = true;
   for (uint32_t d = p.rank; d-- > 0;) {
@@ -50,7 +51,7 @@ void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* 
         bad("stride ", t->strides[d], " of dim ", d, " overflows");
       p.compact = p.compact && p.stride[d] == step;
     }
-    if (!empty) step *= extent > 0 ? extent : 1;
+    if (extent > 1) step *= extent;
   }
   if (empty) p.compact = true;
   if (need_data && !t->data && !empty) bad("data is NULL but its size is not zero");

@@ -177,14 +177,14 @@ class Borrowed {
  public:
   Borrowed() = default;
   ~Borrowed() {
-    if (p_) from_.release(from_.user, p_, bytes_, alignment);
+    if (p_) from_.give_back(p_, bytes_, alignment);
   }
   Borrowed(const Borrowed&) = delete;
   Borrowed& operator=(const Borrowed&) = delete;
   char* get(const Allocator& from, size_t bytes) {
     from_ = from;
     bytes_ = bytes;
-    p_ = from.allocate(from.user, bytes, alignment);
+    p_ = from.get(bytes, alignment);
     if (!p_) throw std::bad_alloc();
     if (reinterpret_cast<uintptr_t>(p_) % alignment != 0)
       fail(Code::invalid_argument, "the allocator returned memory that is not aligned to ", alignment, " bytes");

@@ -15,6 +15,7 @@
 #include "jit/program.h"
 #include "jit/strip/launch.h"
 #include "loop/binding.h"
+#include "runtime/fp_env.h"
 #include "runtime/parallel.h"
 #include "runtime/tally.h"
 #include "runtime/tensor.h"
@@ -61,6 +62,15 @@ struct Allocator {
   void* (*allocate)(void* user, size_t bytes, size_t alignment) = nullptr;
   void (*release)(void* user, void* p, size_t bytes, size_t alignment) = nullptr;
   void* user = nullptr;
+
+  void* get(size_t bytes, size_t alignment) const {
+    const HostFpEnv env;
+    return allocate(user, bytes, alignment);
+  }
+  void give_back(void* p, size_t bytes, size_t alignment) const {
+    const HostFpEnv env;
+    release(user, p, bytes, alignment);
+  }
 };
 
 struct RunOptions {

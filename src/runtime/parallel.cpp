@@ -89,6 +89,10 @@ void Pool::run(uint32_t tasks, Task fn, void* context) {
     for (uint32_t i = 0; i < tasks; ++i) fn(context, i);
     return;
   }
+  struct Idle {
+    std::atomic<bool>& busy;
+    ~Idle() { busy.store(false, std::memory_order_release); }
+  } const idle{busy_};
   if (threads_.empty()) start();
   fn_ = fn;
   context_ = context;
@@ -105,7 +109,6 @@ void Pool::run(uint32_t tasks, Task fn, void* context) {
       done_.wait(seen, std::memory_order_acquire);
     }
   }
-  busy_.store(false, std::memory_order_release);
 }
 
 void Pool::help() {

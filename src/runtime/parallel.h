@@ -11,7 +11,7 @@
 namespace ingot::runtime {
 
 // Calls fn(context, i) once for each i < tasks, on any threads, and returns when all are done. No task waits for
-// another, so running them one after the other is always right. Thread-safe.
+// another, so running them one after the other is always right. Tasks throw nothing. Thread-safe.
 class Parallel {
  public:
   using Task = void (*)(void* context, uint32_t index);

@@ -277,6 +277,8 @@ static void options_are_checked(void) {
   FAILS(INGOT_UNIMPLEMENTED, "42", ingot_context_create(&o, &made));
   o.next = NULL, o.cache_dir = "relative/dir";
   FAILS(INGOT_FAILED_PRECONDITION, "relative/dir", ingot_context_create(&o, &made));
+  o.cache_dir = ""; /* no absolute path either, and not "unset" */
+  FAILS(INGOT_FAILED_PRECONDITION, "cache_dir", ingot_context_create(&o, &made));
   o.cache_dir = "/dev/null"; /* not a directory */
   FAILS(INGOT_FAILED_PRECONDITION, "/dev/null", ingot_context_create(&o, &made));
   o.cache_dir = NULL, o.no_disk_cache = 1, o.module_dir = "here";
@@ -301,6 +303,104 @@ static void options_are_checked(void) {
   ingot_graph_release(g);
 }
 
+/* Whatever is passed in, messages are UTF-8 without control characters, whole under strlen. */
+static void check_message(int line, ingot_status* status) {
+  const char* text;
+  size_t length, i;
+  ingot_status_message(status, &text, &length);
+  if (!status || strlen(text) != length) fprintf(stderr, "%s:%d: a message\n", __FILE__, line), failed_here = 1;
+  for (i = 0; i < length; ++i)
+    if ((unsigned char)text[i] >= 0x7f || ((unsigned char)text[i] < 0x20 && text[i] != '\n'))
+      fprintf(stderr, "%s:%d: byte %02x in \"%s\"\n", __FILE__, line, (unsigned char)text[i], text), failed_here = 1;
+  ingot_status_release(status);
+}
+#define ASCII(call) check_message(__LINE__, call)
+
+static void messages_are_text_whatever_they_repeat(void) {
+  static const char bad[] = "a\xff\x01\xc3";
+  static const char nul[] = {'n', 0, 'n'};
+  ingot_graph* g = NULL;
+  ingot_executable* e = NULL;
+  ingot_context* made = NULL;
+  ingot_context_options o = INGOT_CONTEXT_OPTIONS_INIT;
+  ingot_compile_options k = INGOT_COMPILE_OPTIONS_INIT;
+  ingot_buffer* b = NULL;
+  ingot_dim d, n;
+  ingot_value x, v;
+  ingot_attr a;
+  const char* const list[] = {bad};
+  OK(ingot_graph_create(c, NULL, 0, &g));
+  OK(ingot_graph_dim_symbol(g, "N", 1, 0, 10, &n));
+  OK(ingot_graph_input(g, nul, 3, INGOT_F32, &n, 1, &x)); /* a NUL is a character like any other */
+  memset(&a, 0, sizeof a);
+  a.name = "approximate", a.name_length = INGOT_NUL, a.kind = INGOT_ATTR_STRING;
+  a.value.string = bad, a.count = INGOT_NUL;
+  FAILS(INGOT_INVALID_ARGUMENT, "UTF-8", ingot_graph_op(g, INGOT_OP_GELU, &x, 1, &a, 1, &v, 1));
+  a.value.string = nul, a.count = 3;
+  ASCII(ingot_graph_op(g, INGOT_OP_GELU, &x, 1, &a, 1, &v, 1));
+  a.kind = INGOT_ATTR_STRINGS, a.value.strings = list, a.count = 1;
+  FAILS(INGOT_INVALID_ARGUMENT, "UTF-8", ingot_graph_op(g, INGOT_OP_GELU, &x, 1, &a, 1, &v, 1));
+  a.kind = INGOT_ATTR_I64, a.count = 0, a.name = nul, a.name_length = 3;
+  ASCII(ingot_graph_op(g, INGOT_OP_GELU, &x, 1, &a, 1, &v, 1));
+  a.name = bad, a.name_length = INGOT_NUL;
+  ASCII(ingot_graph_op(g, INGOT_OP_GELU, &x, 1, &a, 1, &v, 1));
+  ASCII(ingot_graph_input(g, nul, 3, INGOT_F32, &n, 1, &v)); /* taken */
+  ASCII(ingot_graph_input(g, bad, INGOT_NUL, INGOT_F32, &n, 1, &v));
+  OK(ingot_graph_dim_symbol(g, nul, 3, 5, 10, &d));
+  ASCII(ingot_graph_dim_symbol(g, nul, 3, 0, 4, &d)); /* no such extent */
+  ASCII(ingot_graph_find_value(g, "\x01", 1, &v));
+  OK(ingot_graph_output(g, nul, 3, x));
+  ASCII(ingot_graph_output(g, nul, 3, x));
+  ASCII(ingot_graph_finish(g)); /* the symbol with a NUL is bound by nothing */
+  ingot_graph_release(g);
+  g = parse("ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) {\n  %0 = exp %x\n  return %0\n}\n");
+  k.target = bad;
+  ASCII(ingot_compile(c, g, &k, &e));
+  OK(ingot_compile(c, g, NULL, &e));
+  ASCII(ingot_executable_describe(e, bad, INGOT_NUL, &b));
+  ASCII(ingot_executable_describe(e, nul, 3, &b));
+  ASCII(ingot_context_cache(c, bad, INGOT_NUL, &b));
+  o.cache_dir = bad;
+  ASCII(ingot_context_create(&o, &made));
+  o.cache_dir = NULL, o.no_disk_cache = 1, o.module_dir = bad;
+  ASCII(ingot_context_create(&o, &made));
+  ingot_executable_release(e);
+  ingot_graph_release(g);
+  g = NULL;
+  ASCII(ingot_graph_parse(c, bad, INGOT_NUL, &g));
+  ASCII(ingot_graph_parse(c, nul, 3, &g));
+}
+
+/* An extent of 0 excuses no overflow of the others, wherever it stands, for constants and for tensors of a run. */
+static void empty_tensors_of_huge_extents_are_refused_alike(void) {
+  static const int64_t orders[3][3] = {
+      {0, INT64_MAX / 2, INT64_MAX / 2}, {INT64_MAX / 2, 0, INT64_MAX / 2}, {INT64_MAX / 2, INT64_MAX / 2, 0}};
+  ingot_graph *g = parse("ingot 1.0\ngraph @g(%x: f32[A, B, C]) -> (f32[A, B, C]) {\n  %0 = exp %x\n  return %0\n}\n"),
+              *built = NULL;
+  ingot_executable* e = NULL;
+  int64_t shape[3];
+  ingot_tensor t = tensor_of(NULL, 2, 32, 3, shape);
+  const ingot_tensor* both[1];
+  ingot_value v;
+  int i;
+  both[0] = &t;
+  OK(ingot_compile(c, g, NULL, &e));
+  OK(ingot_graph_create(c, NULL, 0, &built));
+  for (i = 0; i < 3; ++i) {
+    memcpy(shape, orders[i], sizeof shape);
+    FAILS(INGOT_INVALID_ARGUMENT, "size overflows 63 bits", ingot_run(e, both, 1, both, 1, NULL));
+    FAILS(INGOT_INVALID_ARGUMENT, "size overflows 63 bits", ingot_graph_constant(built, &t, 0, NULL, NULL, &v));
+  }
+  shape[0] = 1 << 20, shape[1] = 0, shape[2] = 1 << 20; /* and what fits is empty */
+  OK(ingot_run(e, both, 1, both, 1, NULL));
+  OK(ingot_graph_constant(built, &t, 0, NULL, NULL, &v));
+  t.dtype.lanes = 4;
+  FAILS(INGOT_INVALID_ARGUMENT, "4 lanes", ingot_graph_constant(built, &t, 0, NULL, NULL, &v));
+  ingot_executable_release(e);
+  ingot_graph_release(g);
+  ingot_graph_release(built);
+}
+
 int main(void) {
   ingot_context_options o = INGOT_CONTEXT_OPTIONS_INIT;
   o.no_disk_cache = 1;
@@ -312,6 +412,8 @@ int main(void) {
   CASE(runs_refuse_tensors_that_do_not_fit);
   CASE(dim_inputs_are_extents);
   CASE(options_are_checked);
+  CASE(messages_are_text_whatever_they_repeat);
+  CASE(empty_tensors_of_huge_extents_are_refused_alike);
   ingot_context_release(c);
   return summary();
 }

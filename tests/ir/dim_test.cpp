@@ -1,4 +1,6 @@
 // Named cases of the dim algebra; dim_random_test.cpp holds it against plain arithmetic at large.
+#include <cmath>
+
 #include "support.h"
 
 using namespace ingot;
@@ -243,6 +245,31 @@ TEST_CASE_FIXTURE(Dims, "a long chain of sums and nested quotients stays linear 
   CHECK(text(d) == "A+100000");
   for (int i = 0; i < 40; ++i) d = t.floor_div(t.add(d, c(1)), c(2));
   CHECK(t.size() < 300'000);
+}
+
+TEST_CASE_FIXTURE(Dims, "quotients of constants are constants, or overflow") {
+  const DimId least = c(INT64_MIN), minus = c(-1);
+  CHECK_THROWS_AS(t.floor_div(least, minus), Error);
+  CHECK_THROWS_AS(t.ceil_div(least, minus), Error);
+  CHECK(t.is_constant(make(DimKind::mod, {least, minus}), 0));
+  for (const int64_t a : {INT64_MIN, INT64_MIN + 1, int64_t{-7}, int64_t{0}, int64_t{7}, INT64_MAX})
+    for (const int64_t b : {INT64_MIN, int64_t{-3}, int64_t{-1}, int64_t{1}, int64_t{3}, INT64_MAX}) {
+      if (a == INT64_MIN && b == -1) continue;
+      const auto wide = static_cast<long double>(a) / b;  // 64 bits of mantissa: floor and ceil are exact
+      CHECK(t.is_constant(t.floor_div(c(a), c(b)), static_cast<int64_t>(std::floor(wide))));
+      CHECK(t.is_constant(t.ceil_div(c(a), c(b)), static_cast<int64_t>(std::ceil(wide))));
+      CHECK(t.as_constant(make(DimKind::mod, {c(a), c(b)})).has_value());
+    }
+  // The same where the values come with a run.
+  const DimId q = make(DimKind::floor_div, {t.sub(t.mul(A, c(-1)), c(2)), t.sub(B, c(2))});
+  std::vector<int64_t> values(t.size(), INT64_MIN);
+  values[A] = INT64_MAX - 1;
+  values[B] = 3;
+  values[N] = 1;
+  CHECK_THROWS_AS(t.evaluate(values), Error);  // INT64_MIN itself is no value
+  values[A] = INT64_MAX - 2;
+  t.evaluate(values);
+  CHECK(values[q] == -INT64_MAX);
 }
 
 TEST_CASE_FIXTURE(Dims, "rollback forgets rows, symbols, bounds and facts") {
