@@ -15,7 +15,7 @@ using nlohmann::json;
 json items(const std::vector<cache::VerifyReport::Item>& list) {
   json out = json::array();
   for (const auto& i : list) {
-    json& one = out.emplace_back();
+    json& one = out.emplace_back(json::object());
     one["name"] = i.name;
     one["reason"] = i.reason;
   }
@@ -26,7 +26,7 @@ json items(const std::vector<cache::VerifyReport::Item>& list) {
 
 std::string cache_report(Context& context, std::string_view command) {
   cache::DiskCache* disk = context.disk();
-  json out;
+  json out = json::object();
   out["schema"] = 1;
   out["directory"] = nullptr;
   if (disk) out["directory"] = disk->path();
@@ -35,7 +35,7 @@ std::string cache_report(Context& context, std::string_view command) {
     uint64_t bytes = 0;
     if (disk)
       for (const cache::DiskEntry& e : disk->list()) {
-        json& one = out["entries"].emplace_back();
+        json& one = out["entries"].emplace_back(json::object());
         one["name"] = e.name;
         one["bytes"] = e.bytes;
         one["used"] = e.used;

@@ -58,10 +58,11 @@ std::string fusion(const Executable& e) {
   return out;
 }
 
-// Field by field: nlohmann's constructors from lists leak what they had begun where memory runs out.
+// Field by field, and objects made as such: where memory runs out, nlohmann's constructors from lists leak what they had
+// begun, and a null that was to become an object is left broken.
 std::string json(const Executable& e) {
   using nlohmann::json;
-  json out;
+  json out = json::object();
   out["schema"] = 1;
   out["name"] = e.graph().name();
   out["source"] = ir::print(e.graph());
@@ -75,12 +76,12 @@ std::string json(const Executable& e) {
   const std::vector<std::string> names = ir::printed_names(e.optimised());
   for (size_t s = 0; s < e.plan().steps.size(); ++s) {
     const fuse::Step& step = e.plan().steps[s];
-    json& one = out["steps"].emplace_back();
+    json& one = out["steps"].emplace_back(json::object());
     one["kernel"] = e.kernel(s).program;
     one["nodes"] = step.kernel.nodes.size();
     one["ops"] = json::array();
     for (const uint32_t op : step.ops) {
-      json& row = one["ops"].emplace_back();
+      json& row = one["ops"].emplace_back(json::object());
       row["name"] = op_name(e.optimised(), op);
       row["result"] = label(e, names, e.optimised().op(op).results[0]);
     }
@@ -96,7 +97,7 @@ std::string json(const Executable& e) {
       std::vector<ir::DimId> extents;
       for (size_t a = 0; a < step.kernel.axis_count(); ++a)
         if (step.kernel.views[v].axes >> a & 1) extents.push_back(step.sizes[a]);
-      json& row = one["tensors"].emplace_back();
+      json& row = one["tensors"].emplace_back(json::object());
       row["kind"] = kinds[static_cast<size_t>(ref.kind)];
       row["index"] = ref.index;
       row["store"] = step.kernel.views[v].kind == loop::ViewKind::store;
@@ -106,7 +107,7 @@ std::string json(const Executable& e) {
   }
   out["edges"] = json::array();
   for (const fuse::Edge& edge : e.plan().edges) {
-    json& row = out["edges"].emplace_back();
+    json& row = out["edges"].emplace_back(json::object());
     row["from"] = edge.producer;
     row["to"] = edge.consumer;
     row["value"] = label(e, names, edge.value);
@@ -114,7 +115,7 @@ std::string json(const Executable& e) {
   }
   out["buffers"] = json::array();
   for (const fuse::Buffer& b : e.plan().buffers) {
-    json& row = out["buffers"].emplace_back();
+    json& row = out["buffers"].emplace_back(json::object());
     row["value"] = label(e, names, b.value);
     row["dtype"] = ir::name(b.dtype);
     row["shape"] = shape_text(dims, b.shape);
