@@ -11,9 +11,14 @@ namespace {
 
 using nlohmann::json;
 
+// Field by field, as describe.cpp says.
 json items(const std::vector<cache::VerifyReport::Item>& list) {
   json out = json::array();
-  for (const auto& i : list) out.push_back({{"name", i.name}, {"reason", i.reason}});
+  for (const auto& i : list) {
+    json& one = out.emplace_back(json::object());
+    one["name"] = i.name;
+    one["reason"] = i.reason;
+  }
   return out;
 }
 
@@ -21,17 +26,21 @@ json items(const std::vector<cache::VerifyReport::Item>& list) {
 
 std::string cache_report(Context& context, std::string_view command) {
   cache::DiskCache* disk = context.disk();
-  json out = {{"schema", 1}};
-  out["directory"] = disk ? json(disk->path()) : json(nullptr);
+  json out = json::object();
+  out["schema"] = 1;
+  out["directory"] = nullptr;
+  if (disk) out["directory"] = disk->path();
   if (command == "list") {
     out["entries"] = json::array();
     uint64_t bytes = 0;
     if (disk)
       for (const cache::DiskEntry& e : disk->list()) {
-        json one = {{"name", e.name}, {"bytes", e.bytes}, {"used", e.used}};
+        json& one = out["entries"].emplace_back(json::object());
+        one["name"] = e.name;
+        one["bytes"] = e.bytes;
+        one["used"] = e.used;
         if (!e.fault.empty()) one["fault"] = e.fault;
         bytes += e.bytes;
-        out["entries"].push_back(std::move(one));
       }
     out["bytes"] = bytes;
   } else if (command == "verify") {

@@ -58,9 +58,12 @@ std::string fusion(const Executable& e) {
   return out;
 }
 
+// Field by field, and objects made as such: where memory runs out, nlohmann's constructors from lists leak what they had
+// begun, and a null that was to become an object is left broken.
 std::string json(const Executable& e) {
   using nlohmann::json;
-  json out = {{"schema", 1}};
+  json out = json::object();
+  out["schema"] = 1;
   out["name"] = e.graph().name();
   out["source"] = ir::print(e.graph());
   out["graph"] = ir::print(e.optimised());
@@ -73,11 +76,15 @@ std::string json(const Executable& e) {
   const std::vector<std::string> names = ir::printed_names(e.optimised());
   for (size_t s = 0; s < e.plan().steps.size(); ++s) {
     const fuse::Step& step = e.plan().steps[s];
-    json one = {{"kernel", e.kernel(s).program}, {"nodes", step.kernel.nodes.size()}};
+    json& one = out["steps"].emplace_back(json::object());
+    one["kernel"] = e.kernel(s).program;
+    one["nodes"] = step.kernel.nodes.size();
     one["ops"] = json::array();
-    for (const uint32_t op : step.ops)
-      one["ops"].push_back(
-          {{"name", op_name(e.optimised(), op)}, {"result", label(e, names, e.optimised().op(op).results[0])}});
+    for (const uint32_t op : step.ops) {
+      json& row = one["ops"].emplace_back(json::object());
+      row["name"] = op_name(e.optimised(), op);
+      row["result"] = label(e, names, e.optimised().op(op).results[0]);
+    }
     one["sizes"] = shape_text(dims, std::span(step.sizes).first(step.kernel.axis_count()));
     one["text"] = e.kernel(s).text;
     one["schedule"] = e.kernel(s).schedule;
@@ -90,24 +97,29 @@ std::string json(const Executable& e) {
       std::vector<ir::DimId> extents;
       for (size_t a = 0; a < step.kernel.axis_count(); ++a)
         if (step.kernel.views[v].axes >> a & 1) extents.push_back(step.sizes[a]);
-      one["tensors"].push_back({{"kind", kinds[static_cast<size_t>(ref.kind)]},
-                                {"index", ref.index},
-                                {"store", step.kernel.views[v].kind == loop::ViewKind::store},
-                                {"dtype", ir::name(step.kernel.views[v].storage)},
-                                {"extents", shape_text(dims, extents)}});
+      json& row = one["tensors"].emplace_back(json::object());
+      row["kind"] = kinds[static_cast<size_t>(ref.kind)];
+      row["index"] = ref.index;
+      row["store"] = step.kernel.views[v].kind == loop::ViewKind::store;
+      row["dtype"] = ir::name(step.kernel.views[v].storage);
+      row["extents"] = shape_text(dims, extents);
     }
-    out["steps"].push_back(std::move(one));
   }
   out["edges"] = json::array();
-  for (const fuse::Edge& edge : e.plan().edges)
-    out["edges"].push_back({{"from", edge.producer},
-                            {"to", edge.consumer},
-                            {"value", label(e, names, edge.value)},
-                            {"reason", edge.reason}});
+  for (const fuse::Edge& edge : e.plan().edges) {
+    json& row = out["edges"].emplace_back(json::object());
+    row["from"] = edge.producer;
+    row["to"] = edge.consumer;
+    row["value"] = label(e, names, edge.value);
+    row["reason"] = edge.reason;
+  }
   out["buffers"] = json::array();
-  for (const fuse::Buffer& b : e.plan().buffers)
-    out["buffers"].push_back(
-        {{"value", label(e, names, b.value)}, {"dtype", ir::name(b.dtype)}, {"shape", shape_text(dims, b.shape)}});
+  for (const fuse::Buffer& b : e.plan().buffers) {
+    json& row = out["buffers"].emplace_back(json::object());
+    row["value"] = label(e, names, b.value);
+    row["dtype"] = ir::name(b.dtype);
+    row["shape"] = shape_text(dims, b.shape);
+  }
   return out.dump(1);
 }
 
