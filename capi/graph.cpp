@@ -146,6 +146,7 @@ ingot_status* ingot_graph_parse(ingot_context* context, const char* text, size_t
     auto handle = std::make_unique<ingot_graph>();
     handle->context = capi::need(context, "context").context;
     capi::need(text, "text");
+    const Span span(handle->context->trace(), "parse");
     handle->graph = std::make_shared<ir::Graph>(ir::parse(capi::text(text, length, "text")));
     *graph = handle.release();
   });

@@ -17,7 +17,7 @@ struct Background::State {
   };
   mutable std::mutex lock;
   std::condition_variable changed;
-  std::list<Entry> queue;  // nodes are moved out of it without allocating
+  std::list<Entry> queue;         // nodes are moved out of it without allocating
   const void* running = nullptr;  // the owner of the job that runs
   bool stop = false;
   std::unique_ptr<std::thread> thread;

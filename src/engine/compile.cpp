@@ -94,11 +94,17 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
   out->options_ = options;
 
   const Log& log = out->context_->log();
+  const Trace* const trace = out->context_->trace();
+  const Span whole(trace, "plan", [&] { return out->graph_->name(); });
   const auto observe = [&](std::string_view pass, const ir::Graph& g, int64_t us) {
     log.write(LogLevel::debug, "pass ", pass, ": ", g.op_count(), " ops in ", us, " us");
+    if (trace) trace->span(cat("pass ", pass), cat(g.op_count(), " ops"), Trace::now() - us * 1000);
   };
   out->optimised_ = pass::run(*out->graph_, {.simplify = options.simplify}, evaluate, observe);
-  out->plan_ = fuse::plan_graph(out->optimised_, {.fuse = options.fuse});
+  {
+    const Span span(trace, "fuse");
+    out->plan_ = fuse::plan_graph(out->optimised_, {.fuse = options.fuse});
+  }
 
   runtime::ExecutorPlan frame = frame_of(out->optimised_, out->plan_);
   // Structurally equal kernels are one program, however often they occur.

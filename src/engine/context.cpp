@@ -73,6 +73,16 @@ uint32_t thread_count(const ContextOptions& options, const Log& log) {
   return runtime::available_cpus();
 }
 
+std::unique_ptr<Trace> open_trace(const std::string& path, const Log& log) {
+  if (path.empty()) return nullptr;
+  try {
+    return std::make_unique<Trace>(path);
+  } catch (const Error& e) {
+    log.write(LogLevel::warning, "INGOT_TRACE: ", e.message());
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<Context> Context::create(const ContextOptions& options) {
@@ -81,6 +91,7 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   context->log_ = make_log(options);
   context->dumps_ = split(environment(options, "INGOT_DUMP"));
   context->nvrtc_ = environment(options, "INGOT_NVRTC");
+  context->trace_ = open_trace(environment(options, "INGOT_TRACE"), context->log_);
   if (options.parallel) context->parallel_ = options.parallel;
   else if (!options.no_threads)
     context->parallel_ = std::make_shared<runtime::Pool>(thread_count(options, context->log_));

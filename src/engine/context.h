@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "cache/disk.h"
 #include "cache/host.h"
 #include "cache/memory.h"
@@ -68,6 +69,8 @@ class Context {
   runtime::Parallel* parallel() const { return parallel_.get(); }
   // The disk cache; null where there is none.
   cache::DiskCache* disk() const { return disk_.get(); }
+  // From INGOT_TRACE; null: nobody wants one.
+  const Trace* trace() const { return trace_.get(); }
   // Path of libnvrtc from INGOT_NVRTC; empty: the usual places.
   const std::string& nvrtc() const { return nvrtc_; }
   // Stages that each compile writes to the log, from INGOT_DUMP: words of describe() in engine/describe.h.
@@ -84,6 +87,7 @@ class Context {
   std::shared_ptr<cache::DiskCache> disk_;
   std::vector<std::string> dumps_;
   std::string nvrtc_;
+  std::unique_ptr<Trace> trace_;
   std::unique_ptr<Background> background_;  // last: its thread is joined before anything else goes
 };
 

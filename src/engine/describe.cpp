@@ -58,8 +58,8 @@ std::string fusion(const Executable& e) {
   return out;
 }
 
-// Field by field, and objects made as such: where memory runs out, nlohmann's constructors from lists leak what they had
-// begun, and a null that was to become an object is left broken.
+// Field by field, and objects made as such: where memory runs out, nlohmann's constructors from lists leak what they
+// had begun, and a null that was to become an object is left broken.
 std::string json(const Executable& e) {
   using nlohmann::json;
   json out = json::object();

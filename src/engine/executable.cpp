@@ -39,6 +39,7 @@ const Executable::Bodies& Executable::publish(std::atomic<const Bodies*>& to,
 // time. Threads that prepare at once share the work through the memory cache; the first to finish publishes.
 void Executable::prepare(const std::atomic<bool>* cancel) {
   if (ready()) return;
+  const Span span(context_->trace(), "prepare", [&] { return graph_->name(); });
   const runtime::FpEnv env;
   std::vector<std::shared_ptr<const jit::Body>> made(programs_.size());
   std::atomic<size_t> next{0};
@@ -147,10 +148,12 @@ runtime::RunOptions Executable::for_run(const RunOptions& options) const {
 
 void Executable::run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
                      const RunOptions& options) {
+  const Span span(context_->trace(), "run", [&] { return graph_->name(); });
   executor_->run(ins, outs, bodies(options).of_step, for_run(options));
 }
 
 void Executable::run(runtime::BoundRun& bound, const RunOptions& options) {
+  const Span span(context_->trace(), "run", [&] { return graph_->name(); });
   bound.run(bodies(options).of_step, for_run(options));
 }
 
