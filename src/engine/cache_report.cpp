@@ -1,7 +1,6 @@
 #include "engine/cache_report.h"
 
-#include <nlohmann/json.hpp>
-
+#include "engine/json_writer.h"
 #include "engine/kernels.h"
 #include "jit/image/isa.h"
 
@@ -9,58 +8,65 @@ namespace ingot::engine {
 
 namespace {
 
-using nlohmann::json;
-
-// Field by field, as describe.cpp says.
-json items(const std::vector<cache::VerifyReport::Item>& list) {
-  json out = json::array();
+void write_items(JsonWriter& out, const char* key, const std::vector<cache::VerifyReport::Item>& list) {
+  out.begin_array(key);
   for (const auto& i : list) {
-    json& one = out.emplace_back(json::object());
-    one["name"] = i.name;
-    one["reason"] = i.reason;
+    out.begin_object();
+    out.field("name", i.name);
+    out.field("reason", i.reason);
+    out.end();
   }
-  return out;
+  out.end();
+}
+
+void write_list(JsonWriter& out, cache::DiskCache* disk) {
+  uint64_t bytes = 0;
+  out.begin_array("entries");
+  if (disk) {
+    for (const cache::DiskEntry& e : disk->list()) {
+      out.begin_object();
+      out.field("name", e.name);
+      out.field("bytes", e.bytes);
+      out.field("used", e.used);
+      if (!e.fault.empty()) out.field("fault", e.fault);
+      out.end();
+      bytes += e.bytes;
+    }
+  }
+  out.end();
+  out.field("bytes", bytes);
 }
 
 }  // namespace
 
 std::string cache_report(Context& context, std::string_view command) {
   cache::DiskCache* disk = context.disk();
-  json out = json::object();
-  out["schema"] = 1;
-  out["directory"] = nullptr;
-  if (disk) out["directory"] = disk->path();
+  JsonWriter out;
+  out.begin_object();
+  out.field("schema", 1);
+  if (disk) out.field("directory", disk->path());
+  else out.null("directory");
   if (command == "list") {
-    out["entries"] = json::array();
-    uint64_t bytes = 0;
-    if (disk)
-      for (const cache::DiskEntry& e : disk->list()) {
-        json& one = out["entries"].emplace_back(json::object());
-        one["name"] = e.name;
-        one["bytes"] = e.bytes;
-        one["used"] = e.used;
-        if (!e.fault.empty()) one["fault"] = e.fault;
-        bytes += e.bytes;
-      }
-    out["bytes"] = bytes;
+    write_list(out, disk);
   } else if (command == "verify") {
     const cache::VerifyReport r = disk ? disk->verify() : cache::VerifyReport{};
-    out["good"] = r.good;
-    out["removed"] = items(r.removed);
-    out["unreadable"] = items(r.unreadable);
+    out.field("good", r.good);
+    write_items(out, "removed", r.removed);
+    write_items(out, "unreadable", r.unreadable);
   } else if (command == "clear") {
-    out["removed"] = disk ? disk->clear() : 0;
+    out.field("removed", disk ? disk->clear() : 0);
   } else if (command == "info") {
-    out["target"] = jit::host_target();
-    out["module"] = context.kernels().module_path();
-    out["module_id"] = context.kernels().module_id();
-    out["module_error"] = context.kernels().module_error();
-    out["writable"] = disk && disk->writable();
-    out["threads"] = context.parallel() ? context.parallel()->width() : 1;
+    out.field("target", jit::host_target());
+    out.field("module", context.kernels().module_path());
+    out.field("module_id", context.kernels().module_id());
+    out.field("module_error", context.kernels().module_error());
+    out.field("writable", disk && disk->writable());
+    out.field("threads", context.parallel() ? context.parallel()->width() : 1);
   } else {
     fail(Code::invalid_argument, "\"", command, "\" is none of list, verify, clear, info");
   }
-  return out.dump(1);
+  out.end();
+  return out.take();
 }
 
 }  // namespace ingot::engine

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
+#include "engine/json_writer.h"
 #include "engine/kernels.h"
 #include "ir/text.h"
 #include "jit/cuda/emit.h"
@@ -58,38 +58,39 @@ std::string fusion(const Executable& e) {
   return out;
 }
 
-// Field by field, and objects made as such: where memory runs out, nlohmann's constructors from lists leak what they
-// had begun, and a null that was to become an object is left broken.
 std::string json(const Executable& e) {
-  using nlohmann::json;
-  json out = json::object();
-  out["schema"] = 1;
-  out["name"] = e.graph().name();
-  out["source"] = ir::print(e.graph());
-  out["graph"] = ir::print(e.optimised());
-  out["ops"] = e.optimised().op_count();
-  out["backend_used"] = e.backend_used();
-  out["kernels"] = e.distinct_kernels();
-  out["steps"] = json::array();
+  JsonWriter out;
+  out.begin_object();
+  out.field("schema", 1);
+  out.field("name", e.graph().name());
+  out.field("source", ir::print(e.graph()));
+  out.field("graph", ir::print(e.optimised()));
+  out.field("ops", e.optimised().op_count());
+  out.field("backend_used", e.backend_used());
+  out.field("kernels", e.distinct_kernels());
   // Traffic is symbolic: each step lists the tensors it reads and writes with their shapes.
   const ir::DimTable& dims = e.plan().dims;
   const std::vector<std::string> names = ir::printed_names(e.optimised());
+  out.begin_array("steps");
   for (size_t s = 0; s < e.plan().steps.size(); ++s) {
     const fuse::Step& step = e.plan().steps[s];
-    json& one = out["steps"].emplace_back(json::object());
-    one["kernel"] = e.kernel(s).program;
-    one["nodes"] = step.kernel.nodes.size();
-    one["ops"] = json::array();
+    const KernelInfo kernel = e.kernel(s);
+    out.begin_object();
+    out.field("kernel", kernel.program);
+    out.field("nodes", step.kernel.nodes.size());
+    out.begin_array("ops");
     for (const uint32_t op : step.ops) {
-      json& row = one["ops"].emplace_back(json::object());
-      row["name"] = op_name(e.optimised(), op);
-      row["result"] = label(e, names, e.optimised().op(op).results[0]);
+      out.begin_object();
+      out.field("name", op_name(e.optimised(), op));
+      out.field("result", label(e, names, e.optimised().op(op).results[0]));
+      out.end();
     }
-    one["sizes"] = shape_text(dims, std::span(step.sizes).first(step.kernel.axis_count()));
-    one["text"] = e.kernel(s).text;
-    one["schedule"] = e.kernel(s).schedule;
+    out.end();
+    out.field("sizes", shape_text(dims, std::span(step.sizes).first(step.kernel.axis_count())));
+    out.field("text", kernel.text);
+    out.field("schedule", kernel.schedule);
     // A row per view, with the extents that it covers: what ingot_stats counts.
-    one["tensors"] = json::array();
+    out.begin_array("tensors");
     for (size_t v = 0; v < step.views.size(); ++v) {
       static constexpr const char* kinds[] = {"none", "input", "output", "constant", "buffer"};
       const loop::TensorRef ref = step.views[v].ref;
@@ -97,30 +98,39 @@ std::string json(const Executable& e) {
       std::vector<ir::DimId> extents;
       for (size_t a = 0; a < step.kernel.axis_count(); ++a)
         if (step.kernel.views[v].axes >> a & 1) extents.push_back(step.sizes[a]);
-      json& row = one["tensors"].emplace_back(json::object());
-      row["kind"] = kinds[static_cast<size_t>(ref.kind)];
-      row["index"] = ref.index;
-      row["store"] = step.kernel.views[v].kind == loop::ViewKind::store;
-      row["dtype"] = ir::name(step.kernel.views[v].storage);
-      row["extents"] = shape_text(dims, extents);
+      out.begin_object();
+      out.field("kind", kinds[static_cast<size_t>(ref.kind)]);
+      out.field("index", ref.index);
+      out.field("store", step.kernel.views[v].kind == loop::ViewKind::store);
+      out.field("dtype", ir::name(step.kernel.views[v].storage));
+      out.field("extents", shape_text(dims, extents));
+      out.end();
     }
+    out.end();
+    out.end();
   }
-  out["edges"] = json::array();
+  out.end();
+  out.begin_array("edges");
   for (const fuse::Edge& edge : e.plan().edges) {
-    json& row = out["edges"].emplace_back(json::object());
-    row["from"] = edge.producer;
-    row["to"] = edge.consumer;
-    row["value"] = label(e, names, edge.value);
-    row["reason"] = edge.reason;
+    out.begin_object();
+    out.field("from", edge.producer);
+    out.field("to", edge.consumer);
+    out.field("value", label(e, names, edge.value));
+    out.field("reason", edge.reason);
+    out.end();
   }
-  out["buffers"] = json::array();
+  out.end();
+  out.begin_array("buffers");
   for (const fuse::Buffer& b : e.plan().buffers) {
-    json& row = out["buffers"].emplace_back(json::object());
-    row["value"] = label(e, names, b.value);
-    row["dtype"] = ir::name(b.dtype);
-    row["shape"] = shape_text(dims, b.shape);
+    out.begin_object();
+    out.field("value", label(e, names, b.value));
+    out.field("dtype", ir::name(b.dtype));
+    out.field("shape", shape_text(dims, b.shape));
+    out.end();
   }
-  return out.dump(1);
+  out.end();
+  out.end();
+  return out.take();
 }
 
 std::string kernel_part(const Executable& e, std::string_view what, size_t program) {

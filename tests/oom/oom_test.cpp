@@ -471,6 +471,6 @@ TEST_CASE("compiling and running on the CPU backend, kernels from its memory and
     STEP(ingot_executable_prepare(h.executable, nullptr, 0, nullptr, nullptr));
     run_softmax(h.executable);
   };
-  MESSAGE(sweep([&] { life(cache.path.c_str()); }), " allocations, from disk");
-  MESSAGE(sweep([&] { life(nullptr); }, 37), " allocations, compiled");
+  MESSAGE(sweep([&] { life(cache.path.c_str()); }, 3), " allocations, from disk");
+  MESSAGE(sweep([&] { life(nullptr); }, 61), " allocations, compiled");
 }
