@@ -98,6 +98,9 @@ std::optional<Blob> DiskCache::get(const Key& key, Miss* why) {
     if (directory.error != ENOENT) miss = {MissReason::io, cat(path_, " ", directory.reason), {}};
   } else if (auto entry = read_entry(directory.fd.get(), entry_name(key.hash), Use::hit, miss)) {
     blob = blob_under(key, std::move(*entry), miss);
+  } else if (miss.reason != MissReason::absent && !warned_of_entry_.exchange(true)) {
+    log_.write(LogLevel::warning, "disk cache '", path_, "': entry ", entry_name(key.hash), " cannot be used (",
+               miss.detail, "); it and others like it are made anew");
   }
   if (blob) {
     ++hits_;

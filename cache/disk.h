@@ -65,7 +65,8 @@ class DiskCache final : public Store {
  public:
   // Opens (and makes, 0700, with its parents) the directory. Throws Error naming path and reason if the path is not
   // absolute, not a directory, a symbolic link, foreign, or writable by others (failed_precondition), or cannot be made
-  // or opened (io_error). The log gets at most one warning, when writing stops.
+  // or opened (io_error). The log gets at most two warnings: at the first entry that is there but cannot be used, and
+  // when writing stops.
   static std::shared_ptr<DiskCache> open(std::string path, DiskLimits limits = {}, Log log = {});
 
   std::optional<Blob> get(const Key& key, Miss* why = nullptr) override;
@@ -96,6 +97,7 @@ class DiskCache final : public Store {
   const DiskLimits limits_;
   const Log log_;
   std::atomic<bool> read_only_{false};
+  std::atomic<bool> warned_of_entry_{false};
   std::atomic<uint64_t> temp_counter_{0};
   std::atomic<uint64_t> unswept_entries_{0}, unswept_bytes_{0};  // put since this object last swept
   std::atomic<uint64_t> hits_{0}, puts_{0}, put_failures_{0}, removed_{0}, evictions_{0}, bytes_read_{0},

@@ -46,6 +46,12 @@ std::string cache_report(Context& context, std::string_view command) {
     out["module"] = context.kernels().module_path();
     out["module_id"] = context.kernels().module_id();
     out["module_error"] = context.kernels().module_error();
+    out["packs"] = json::array();
+    for (const auto& pack : context.kernels().packs()) {
+      json one = {{"path", pack->path()}, {"entries", pack->size()}, {"maker", pack->maker()}};
+      if (!pack->fault().empty()) one["fault"] = pack->fault();
+      out["packs"].push_back(std::move(one));
+    }
     out["writable"] = disk && disk->writable();
     out["threads"] = context.parallel() ? context.parallel()->width() : 1;
   } else {
