@@ -2,9 +2,11 @@
 # Builds and runs the figures of docs/benchmarks.md. Called by ./do bench after a build.
 set -eu
 cd "$(dirname "$0")/.."
-ninja -C build bench/figures >/dev/null
+ninja -C build bench/figures bench/cold_start >/dev/null
 mkdir -p build/bench
 build/bench/figures --json build/bench/figures.json
+echo
+build/bench/cold_start --json build/bench/cold_start.json
 for graph in softmax layer_norm bias_gelu black_scholes; do
   case $graph in
     softmax | layer_norm) shape="--shape B=4096 --shape N=1024" ;;
