@@ -82,7 +82,7 @@ int child(const char* directory, const char* pack, int kernels) {
   ingot_context* c = make_context(directory, pack);
   ingot_executable* e = compile(c, kernels);
   const double began = now();
-  check(ingot_executable_prepare(e));
+  check(ingot_executable_prepare(e, nullptr, 0, nullptr, nullptr));
   const double took = now() - began;
   ingot_stats s = INGOT_STATS_INIT;
   check(ingot_context_stats(c, &s));
