@@ -110,9 +110,7 @@ std::optional<Kernels::Stored> Kernels::find_pack(std::span<const uint8_t> kerne
   return std::nullopt;
 }
 
-std::optional<Kernels::Stored> Kernels::find_stored(const KernelRequest& request, const std::string& target,
-                                                    const cache::Key& key) {
-  if (auto found = find_pack(request.bytes, target, request.target.empty())) return found;
+std::optional<Kernels::Stored> Kernels::find_entry(const cache::Key& key) {
   cache::Miss why;
   if (auto blob = stack_->get(key, &why)) return Stored{std::move(*blob), false};
   context_.log().write(LogLevel::debug, "kernel ", key.hash.hex(), " missed (", cache::miss_reason_name(why.reason),
@@ -157,9 +155,12 @@ std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& requ
   auto body = memory_.get_or_make(
       k,
       [&]() -> cache::MemoryCache<jit::Body>::Made {
-        if (!request.stores_asked)
-          if (const auto stored = find_stored(request, target, k))
+        if (!request.stores_asked) {
+          if (const auto stored = find_pack(request.bytes, target, request.target.empty()))
             if (auto loaded = load_stored(*stored)) return {std::move(loaded), stored->artifact.size()};
+          if (const auto stored = find_entry(k))
+            if (auto loaded = load_stored(*stored)) return {std::move(loaded), stored->artifact.size()};
+        }
         const std::vector<uint8_t> artifact = compile(request.bytes, target);
         auto loaded = jit::load(artifact);
         stack_->put(k, artifact);
@@ -184,13 +185,15 @@ void Kernels::get_stored(std::span<KernelRequest> requests, std::span<std::share
     const std::string target = target_of(request);
     if (request.backend == Backend::interpreter || !jit::can_run(jit::host_target(), target)) continue;
     cache::Key k = key(request.bytes, target);
-    if ((bodies[i] = memory_.find(k))) {
+    bodies[i] = memory_.find(k);
+    if (bodies[i]) {
       context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
-    } else if (auto stored = find_stored(request, target, k)) {
-      found.push_back({i, std::move(k), std::move(*stored)});
-    } else {
-      request.stores_asked = true;
+      continue;
     }
+    std::optional<Stored> stored = find_pack(request.bytes, target, request.target.empty());
+    if (!stored) stored = find_entry(k);
+    request.stores_asked = !stored;
+    if (stored) found.push_back({i, std::move(k), std::move(*stored)});
   }
   std::vector<std::span<const uint8_t>> artifacts;
   for (const Found& f : found) artifacts.push_back(f.stored.artifact);

@@ -71,7 +71,7 @@ class Kernels {
     bool from_pack;
   };
   std::optional<Stored> find_pack(std::span<const uint8_t> kernel, const std::string& target, bool lower_too);
-  std::optional<Stored> find_stored(const KernelRequest& request, const std::string& target, const cache::Key& key);
+  std::optional<Stored> find_entry(const cache::Key& key);  // in the stack
   void count_hit(const Stored& stored);
   std::vector<uint8_t> compile(std::span<const uint8_t> kernel, const std::string& target);
   std::shared_ptr<const jit::Body> load_stored(const Stored& stored);

@@ -132,6 +132,12 @@ TEST_CASE("packs: what is no artifact under a right key and checksum is compiled
     CHECK(n(c->counters().compiles) == kernels);
     CHECK(warnings.lines.size() == 1);
   }
+  // The directory is asked all the same.
+  CHECK(right(*scaled(context({.directory = temp / "c"}), 2)));
+  const auto c = context({.directory = temp / "c", .packs = {temp / "p"}});
+  CHECK(right(*scaled(c, 2)));
+  CHECK(n(c->counters().disk_hits) == 2);
+  CHECK(n(c->counters().compiles) == 0);
 }
 
 TEST_CASE("packs: the same bytes every time, from a cold and from a warm cache, and the cache is warm afterwards") {
