@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <string_view>
+#include <vector>
+
 using namespace ingot::jit;
 
 TEST_CASE("a level runs itself and what is below it") {

@@ -208,7 +208,7 @@ TEST_CASE("kernel faults: where nothing can be written all is computed, with one
     const int status = cache::test::run_child([&] {
       if (limited) {
         // No file may grow past this, which hits the entry as a full disk does: in the middle of it.
-        const rlimit limit = {600, 600};
+        const rlimit limit = {300, 300};
         EXPECT(setrlimit(RLIMIT_FSIZE, &limit) == 0);
       }
       Warnings warnings;
