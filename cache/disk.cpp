@@ -98,6 +98,9 @@ std::optional<Blob> DiskCache::get(const Key& key, Miss* why) {
     if (directory.error != ENOENT) miss = {MissReason::io, cat(path_, " ", directory.reason), {}};
   } else if (auto entry = read_entry(directory.fd.get(), entry_name(key.hash), Use::hit, miss)) {
     blob = blob_under(key, std::move(*entry), miss);
+  } else if (miss.reason != MissReason::absent && !warned_of_entry_.exchange(true)) {
+    log_.write(LogLevel::warning, "disk cache '", path_, "': entry ", entry_name(key.hash), " cannot be used (",
+               miss.detail, "); it and others like it are made anew");
   }
   if (blob) {
     ++hits_;
@@ -156,11 +159,15 @@ std::optional<Entry> DiskCache::read_entry(int directory, const std::string& nam
 void DiskCache::put(const Key& key, std::span<const uint8_t> blob) {
   if (read_only_) return;
   const uint64_t size = entry_header_size + key.bytes.size() + blob.size();
+  if (overdue() && sweep().busy) return;
   const int error = size > limits_.entry_bytes || exceeds_file_limit(size) ? EFBIG : write_entry(key, blob);
   if (error) return put_failed(error);
   ++puts_;
   bytes_written_ += size;
-  sweep_if_due(key, size);
+  ++unswept_entries_;
+  unswept_bytes_ += size;
+  // By the key's hash, so that short-lived processes take part.
+  if (key.hash.low % 64 == 0 || overdue()) sweep();
 }
 
 // 0 or an errno. The file is there whole or not at all.
@@ -199,12 +206,10 @@ void DiskCache::put_failed(int error) {
   }
 }
 
-// No process knows what the others wrote, and counting it takes a scan. Small limits are kept closely by scanning after
-// every sixteenth of them; on top every 64th key (by its hash, so that short-lived processes take part) brings a scan.
-void DiskCache::sweep_if_due(const Key& key, uint64_t bytes) {
-  const uint64_t entries_put = ++unswept_entries_;
-  const uint64_t bytes_put = unswept_bytes_ += bytes;
-  if (key.hash.low % 64 == 0 || entries_put > limits_.entries / 16 || bytes_put > limits_.bytes / 16) sweep();
+// No process knows what the others wrote, and counting it takes a scan. Limits are kept by scanning after every
+// sixteenth of them.
+bool DiskCache::overdue() const {
+  return unswept_entries_ > limits_.entries / 16 || unswept_bytes_ > limits_.bytes / 16;
 }
 
 DiskStats DiskCache::stats() const {

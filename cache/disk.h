@@ -17,8 +17,10 @@
 namespace ingot::cache {
 
 struct DiskLimits {
-  uint64_t bytes = uint64_t{1} << 30;  // kept by sweep(), which put() calls now and then: overrun briefly by a little
-  uint64_t entries = 32768;            // likewise
+  // Kept by sweep(), which put() calls now and then: overrun by at most a sixteenth for each object that puts, and what
+  // its threads are just writing.
+  uint64_t bytes = uint64_t{1} << 30;
+  uint64_t entries = 32768;                    // likewise
   uint64_t entry_bytes = uint64_t{256} << 20;  // a larger file is no entry; a larger put does nothing
 };
 
@@ -56,6 +58,7 @@ struct VerifyReport {
 
 struct SweepReport {
   bool ran = false;                 // false if another sweep holds the lock, or the directory is missing or read-only
+  bool busy = false;                // another sweep holds the lock
   uint64_t entries = 0, bytes = 0;  // left
   uint64_t evicted = 0;
   uint64_t temps_removed = 0;  // what killed writers left
@@ -65,12 +68,14 @@ class DiskCache final : public Store {
  public:
   // Opens (and makes, 0700, with its parents) the directory. Throws Error naming path and reason if the path is not
   // absolute, not a directory, a symbolic link, foreign, or writable by others (failed_precondition), or cannot be made
-  // or opened (io_error). The log gets at most one warning, when writing stops.
+  // or opened (io_error). The log gets at most two warnings: at the first entry that is there but cannot be used, and
+  // when writing stops.
   static std::shared_ptr<DiskCache> open(std::string path, DiskLimits limits = {}, Log log = {});
 
   std::optional<Blob> get(const Key& key, Miss* why = nullptr) override;
-  // Replaces what is there. ENOSPC, EDQUOT, EROFS, EACCES or EPERM end all writing by this object, with one warning;
-  // other failures count and are logged at debug level.
+  // Replaces what is there. Does nothing where a sweep is due that another process keeps it from, so that many writers
+  // cannot outrun the one that sweeps. ENOSPC, EDQUOT, EROFS, EACCES or EPERM end all writing by this object, with one
+  // warning; other failures count and are logged at debug level.
   void put(const Key& key, std::span<const uint8_t> blob) override;
   bool writable() const noexcept override { return !read_only_; }
   std::string_view name() const noexcept override { return "directory"; }
@@ -90,12 +95,13 @@ class DiskCache final : public Store {
   std::optional<Entry> read_entry(int directory, const std::string& name, Use use, Miss& miss);
   int write_entry(const Key& key, std::span<const uint8_t> blob);
   void put_failed(int error);
-  void sweep_if_due(const Key& key, uint64_t bytes);
+  bool overdue() const;
 
   const std::string path_;
   const DiskLimits limits_;
   const Log log_;
   std::atomic<bool> read_only_{false};
+  std::atomic<bool> warned_of_entry_{false};
   std::atomic<uint64_t> temp_counter_{0};
   std::atomic<uint64_t> unswept_entries_{0}, unswept_bytes_{0};  // put since this object last swept
   std::atomic<uint64_t> hits_{0}, puts_{0}, put_failures_{0}, removed_{0}, evictions_{0}, bytes_read_{0},

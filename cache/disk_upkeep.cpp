@@ -21,7 +21,9 @@ class SweepLock {
  public:
   explicit SweepLock(int directory)
       : fd_(openat(directory, ".lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600)) {
-    if (fd_ && flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) fd_.close();
+    if (!fd_ || flock(fd_.get(), LOCK_EX | LOCK_NB) == 0) return;
+    busy_ = errno == EWOULDBLOCK;
+    fd_.close();
   }
   ~SweepLock() {
     if (fd_) flock(fd_.get(), LOCK_UN);
@@ -29,9 +31,11 @@ class SweepLock {
   SweepLock(const SweepLock&) = delete;
   SweepLock& operator=(const SweepLock&) = delete;
   explicit operator bool() const { return static_cast<bool>(fd_); }
+  bool busy() const { return busy_; }
 
  private:
   Fd fd_;
+  bool busy_ = false;
 };
 
 std::vector<std::string> names_or_none(const OpenedDirectory& directory) {
@@ -124,6 +128,7 @@ SweepReport DiskCache::sweep() {
   if (!directory.fd) return report;
   const int dir = directory.fd.get();
   const SweepLock lock(dir);
+  report.busy = lock.busy();
   if (!lock) return report;
   report.ran = true;
   unswept_entries_ = 0;

@@ -83,6 +83,12 @@ engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<v
            "cache callbacks need trust_host_cache = 1: what they return is executed (SECURITY.md)");
     out.host_cache = host_cache(o, std::move(cache_user));
   }
+  for (const char* const pack : capi::list(o.packs, o.n_packs, "packs")) {
+    if (o.trust_host_cache != 1)
+      fail(Code::invalid_argument, "packs need trust_host_cache = 1: what they hold is executed (SECURITY.md)");
+    if (capi::need(pack, "a pack") != '/') fail(Code::invalid_argument, "pack ", pack, " is not an absolute path");
+    out.packs.emplace_back(pack);
+  }
   if (o.parallel_for) {
     auto parallel = std::make_shared<HostParallel>();
     parallel->call = o.parallel_for;
@@ -161,6 +167,7 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     out.memory_cache_entries = memory.entries;
     out.evictions = memory.evictions;
     out.compiler_loaded = c.kernels().compiler_loaded();
+    out.pack_hits = n.pack_hits.load();
     std::memcpy(stats, &out, std::min(stats->struct_size, sizeof out));
   });
 }

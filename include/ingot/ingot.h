@@ -314,7 +314,7 @@ typedef struct ingot_context_options {
   void* log_user;
   ingot_destroy log_destroy;
   ingot_log_level log_level; /* 0: warning */
-  uint32_t trust_host_cache; /* must be 1 for the cache callbacks to be used: what they return is executed */
+  uint32_t trust_host_cache; /* must be 1 for cache callbacks and packs to be used: what they hold is executed */
   ingot_cache_get cache_get;
   ingot_cache_put cache_put;
   void* cache_user;
@@ -328,6 +328,10 @@ typedef struct ingot_context_options {
   ingot_deallocate deallocate;
   void* allocator_user;
   ingot_destroy allocator_destroy;
+  /* Files of ingot_executable_pack, asked in order before the cache directory; absolute, NUL-terminated, copied. They
+   * too need trust_host_cache = 1. One that cannot be used costs a warning and is as good as empty. */
+  const char* const* packs;
+  size_t n_packs;
 } ingot_context_options;
 #define INGOT_CONTEXT_OPTIONS_INIT INGOT_INIT(ingot_context_options)
 
@@ -388,6 +392,7 @@ typedef struct ingot_stats {
   uint64_t memory_cache_entries;
   uint64_t evictions;
   uint64_t compiler_loaded; /* 1 once the compiler module is in this process */
+  uint64_t pack_hits;
 } ingot_stats;
 #define INGOT_STATS_INIT INGOT_INIT(ingot_stats)
 

@@ -11,7 +11,11 @@ namespace {
 
 class Image final : public CompiledBody {
  public:
-  explicit Image(Artifact artifact) : code_(artifact.image), symbols_(std::move(artifact.symbols)) {
+  // The artifact's image lies in the mapping from `offset` on.
+  Image(std::shared_ptr<const CodeMapping> mapping, size_t offset, Artifact artifact)
+      : mapping_(std::move(mapping)),
+        code_(mapping_->data() + offset, artifact.image.size()),
+        symbols_(std::move(artifact.symbols)) {
     for (const ArtifactEntry& e : artifact.entries) {
       const auto function = reinterpret_cast<Function>(const_cast<uint8_t*>(code_.data()) + e.offset);
       if (e.name == "row") {
@@ -39,20 +43,59 @@ class Image final : public CompiledBody {
 
  private:
   using Function = void (*)(const Frame*);
-  CodeMapping code_;
+  std::shared_ptr<const CodeMapping> mapping_;
+  std::span<const uint8_t> code_;
   std::vector<ArtifactSymbol> symbols_;
   std::vector<Function> sweeps_;
   Function row_ = nullptr;
 };
 
-}  // namespace
-
-std::shared_ptr<const CompiledBody> load(std::span<const uint8_t> bytes, std::string_view host) {
+Artifact decode_for(std::span<const uint8_t> bytes, std::string_view host) {
   Artifact artifact = decode_artifact(bytes);
   if (!can_run(host, artifact.target))
     fail(Code::failed_precondition, "code for ", artifact.target, " on a processor of level ",
          host.empty() ? "none" : host);
-  return std::make_shared<const Image>(std::move(artifact));
+  return artifact;
+}
+
+}  // namespace
+
+std::shared_ptr<const CompiledBody> load(std::span<const uint8_t> bytes, std::string_view host) {
+  Artifact artifact = decode_for(bytes, host);
+  auto mapping = std::make_shared<const CodeMapping>(artifact.image);
+  return std::make_shared<const Image>(std::move(mapping), 0, std::move(artifact));
+}
+
+std::vector<std::shared_ptr<const CompiledBody>> load_batch(std::span<const std::span<const uint8_t>> artifacts,
+                                                            std::string_view host) {
+  struct Part {
+    size_t index, offset;
+    Artifact artifact;
+  };
+  std::vector<Part> parts;
+  std::vector<uint8_t> code;
+  for (size_t i = 0; i < artifacts.size(); ++i) {
+    try {
+      Artifact artifact = decode_for(artifacts[i], host);
+      const size_t offset = (code.size() + artifact.alignment - 1) / artifact.alignment * artifact.alignment;
+      code.resize(offset);
+      code.insert(code.end(), artifact.image.begin(), artifact.image.end());
+      parts.push_back({i, offset, std::move(artifact)});
+    } catch (const Error&) {
+      // Its place stays null; whoever loads it alone learns why.
+    }
+  }
+  std::vector<std::shared_ptr<const CompiledBody>> bodies(artifacts.size());
+  if (parts.empty()) return bodies;
+  const auto mapping = std::make_shared<const CodeMapping>(code);
+  for (Part& part : parts) {
+    try {
+      bodies[part.index] = std::make_shared<const Image>(mapping, part.offset, std::move(part.artifact));
+    } catch (const Error&) {
+      // As above: its entries are not a kernel's.
+    }
+  }
+  return bodies;
 }
 
 }  // namespace ingot::jit

@@ -5,16 +5,19 @@
 #endif
 
 #include <cstdint>
+#include <iterator>
 
 namespace ingot::jit {
 
 namespace {
 
+constexpr std::string_view x86_levels[] = {"x86-64-v4", "x86-64-v3", "x86-64-v2"};
+constexpr std::string_view aarch64_levels[] = {"aarch64"};
+
 // 2, 3 or 4 for an x86-64 level, else 0.
 int x86_level(std::string_view name) noexcept {
-  if (name == "x86-64-v2") return 2;
-  if (name == "x86-64-v3") return 3;
-  if (name == "x86-64-v4") return 4;
+  for (size_t i = 0; i < std::size(x86_levels); ++i)
+    if (name == x86_levels[i]) return 4 - static_cast<int>(i);
   return 0;
 }
 
@@ -63,6 +66,13 @@ std::string_view host_target() noexcept {
 bool can_run(std::string_view host, std::string_view target) noexcept {
   if (target == "aarch64") return host == target;
   return x86_level(target) != 0 && x86_level(target) <= x86_level(host);
+}
+
+std::span<const std::string_view> targets_below(std::string_view target) noexcept {
+  if (target == aarch64_levels[0]) return aarch64_levels;
+  const int level = x86_level(target);
+  if (level == 0) return {};
+  return std::span(x86_levels).subspan(static_cast<size_t>(4 - level));
 }
 
 }  // namespace ingot::jit

@@ -1,6 +1,7 @@
 // The ISA levels that artifacts are made for, and which of them this processor runs.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace ingot::jit {
@@ -11,5 +12,8 @@ std::string_view host_target() noexcept;
 
 // Whether a processor of level `host` runs code of level `target`. False for names that are no level.
 bool can_run(std::string_view host, std::string_view target) noexcept;
+
+// The levels whose code a processor of level `target` runs, highest first, so itself first; empty if it is no level.
+std::span<const std::string_view> targets_below(std::string_view target) noexcept;
 
 }  // namespace ingot::jit

@@ -60,6 +60,16 @@ std::string cache_report(Context& context, std::string_view command) {
     out.field("module", context.kernels().module_path());
     out.field("module_id", context.kernels().module_id());
     out.field("module_error", context.kernels().module_error());
+    out.begin_array("packs");
+    for (const auto& pack : context.kernels().packs()) {
+      out.begin_object();
+      out.field("path", pack->path());
+      out.field("entries", pack->size());
+      out.field("maker", pack->maker());
+      if (!pack->fault().empty()) out.field("fault", pack->fault());
+      out.end();
+    }
+    out.end();
     out.field("writable", disk && disk->writable());
     out.field("threads", context.parallel() ? context.parallel()->width() : 1);
   } else {

@@ -107,6 +107,7 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
   }
 
   runtime::ExecutorPlan frame = frame_of(out->optimised_, out->plan_);
+  const Span signature(trace, "signature", [&] { return cat(out->plan_.steps.size(), " steps"); });
   // Structurally equal kernels are one program, however often they occur.
   std::unordered_map<std::string, uint32_t> known;
   for (fuse::Step& step : out->plan_.steps) {

@@ -99,9 +99,11 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   if (options.disk_cache) context->disk_ = open_directory(options, context->log_);
   if (context->disk_) stores.push_back(context->disk_);
   if (options.host_cache) stores.push_back(std::make_shared<cache::HostStore>(*options.host_cache, context->log_));
+  std::vector<std::shared_ptr<cache::Pack>> packs;
+  for (const std::string& path : options.packs) packs.push_back(cache::Pack::open(path, context->log_));
   std::string modules = options.module_dir.empty() ? environment(options, "INGOT_MODULE_DIR") : options.module_dir;
-  context->kernels_ =
-      std::make_unique<Kernels>(*context, std::make_unique<cache::Stack>(std::move(stores)), std::move(modules));
+  context->kernels_ = std::make_unique<Kernels>(*context, std::move(packs),
+                                                std::make_unique<cache::Stack>(std::move(stores)), std::move(modules));
   context->background_ = std::make_unique<Background>();
   return context;
 }

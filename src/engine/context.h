@@ -32,8 +32,9 @@ struct Counters {
   std::atomic<uint64_t> compiles{0};    // kernels compiled to machine code
   std::atomic<uint64_t> compile_ns{0};  // time spent in them, summed over threads
   std::atomic<uint64_t> memory_hits{0};
-  std::atomic<uint64_t> disk_hits{0};    // and host callbacks
-  std::atomic<uint64_t> misses{0};       // neither
+  std::atomic<uint64_t> disk_hits{0};  // and host callbacks
+  std::atomic<uint64_t> pack_hits{0};
+  std::atomic<uint64_t> misses{0};       // none of them
   std::atomic<uint64_t> interpreted{0};  // kernels that fell back to the interpreter
 };
 
@@ -43,6 +44,7 @@ struct ContextOptions {
   uint64_t disk_limit_bytes = uint64_t{1} << 30;
   cache::MemoryLimits memory;
   std::optional<cache::HostCallbacks> host_cache;  // trusted: what it returns is executed
+  std::vector<std::string> packs;                  // absolute paths, asked in order before all else; trusted likewise
   std::string module_dir;                          // empty: INGOT_MODULE_DIR, else beside the library
   uint32_t threads = 0;                            // 0: INGOT_NUM_THREADS, else what affinity and quota allow
   bool no_threads = false;                         // the library creates none

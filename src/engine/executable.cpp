@@ -1,12 +1,10 @@
 #include "engine/executable.h"
 
 #include <algorithm>
-#include <exception>
-#include <mutex>
-#include <thread>
 
 #include "engine/background.h"
 #include "engine/kernels.h"
+#include "engine/workers.h"
 #include "ir/subset.h"
 #include "jit/interp/interp.h"
 #include "runtime/fp_env.h"
@@ -42,36 +40,18 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
   const Span span(context_->trace(), "prepare", [&] { return graph_->name(); });
   const runtime::FpEnv env;
   std::vector<std::shared_ptr<const jit::Body>> made(programs_.size());
-  std::atomic<size_t> next{0};
-  std::exception_ptr error;
-  std::mutex error_lock;
-  const auto work = [&]() noexcept {
-    for (size_t i = next.fetch_add(1); i < programs_.size(); i = next.fetch_add(1)) {
-      try {
-        if (cancel && cancel->load(std::memory_order_relaxed)) fail(Code::cancelled, "the compile was cancelled");
-        const ProgramEntry& p = programs_[i];
-        made[i] = context_->kernels().get({p.program, p.bytes, options_.backend, options_.target});
-      } catch (...) {
-        const std::lock_guard hold(error_lock);
-        if (!error) error = std::current_exception();
-        next.store(programs_.size());
-      }
-    }
-  };
-  // Compiles do not contend, so as many run as there are threads to use; the caller is one of them.
-  std::vector<std::jthread> helpers;
-  if (!context_->options().no_threads && programs_.size() > 1 && options_.backend != Backend::interpreter) {
-    const size_t most = std::min<size_t>(runtime::available_cpus(), programs_.size());
-    const runtime::SignalsBlocked blocked;
-    try {
-      for (size_t i = 1; i < most; ++i) helpers.emplace_back(work);
-    } catch (const std::exception&) {
-      // No more threads to be had: those that run do all of it.
-    }
-  }
-  work();
-  helpers.clear();
-  if (error) std::rethrow_exception(error);
+  std::vector<KernelRequest> requests;
+  for (const ProgramEntry& p : programs_) requests.push_back({p.program, p.bytes, options_.backend, options_.target});
+  // Alone it would have nothing to share a mapping with, and asking in get() keeps other threads from asking as well.
+  if (requests.size() > 1) context_->kernels().get_stored(requests, made);
+  std::vector<size_t> missing;
+  for (size_t i = 0; i < made.size(); ++i)
+    if (!made[i]) missing.push_back(i);
+  const bool threads = !context_->options().no_threads && options_.backend != Backend::interpreter;
+  run_on_workers(missing.size(), threads, [&](size_t i) {
+    if (cancel && cancel->load(std::memory_order_relaxed)) fail(Code::cancelled, "the compile was cancelled");
+    made[missing[i]] = context_->kernels().get(requests[missing[i]]);
+  });
   publish(bodies_, std::move(made));
 }
 

@@ -8,8 +8,33 @@
 
 namespace ingot::engine {
 
-Kernels::Kernels(Context& context, std::unique_ptr<cache::Stack> stack, std::string module_dir)
+namespace {
+
+cache::Key make_key(std::span<const uint8_t> kernel, const std::string& target, std::string_view module_id) {
+  ByteWriter w;
+  w.put_string("ingot cpu kernel");
+  w.put(jit::module_stamp.kernel_format);
+  w.put(jit::module_stamp.artifact_format);
+  w.put(jit::module_stamp.frame);
+  w.put(jit::module_stamp.codegen);
+  w.put_string(module_id);
+  w.put_string(target);
+  w.put(uint32_t{0});  // options that affect code generation: there are none yet
+  w.put(static_cast<uint32_t>(kernel.size()));
+  w.put_bytes(kernel);
+  return cache::Key::of(std::move(w.bytes()));
+}
+
+std::string target_of(const KernelRequest& request) {
+  return request.target.empty() ? std::string(jit::host_target()) : request.target;
+}
+
+}  // namespace
+
+Kernels::Kernels(Context& context, std::vector<std::shared_ptr<cache::Pack>> packs, std::unique_ptr<cache::Stack> stack,
+                 std::string module_dir)
     : context_(context),
+      packs_(std::move(packs)),
       stack_(std::move(stack)),
       memory_(context.options().memory),
       module_dir_(std::move(module_dir)) {}
@@ -50,7 +75,8 @@ void Kernels::before_fork() noexcept {
   for (uint32_t n; (n = compiling_.load(std::memory_order_acquire)) != 0;) compiling_.wait(n);
 }
 
-std::vector<uint8_t> Kernels::compile(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind) {
+std::vector<uint8_t> Kernels::run_compiler(std::span<const uint8_t> kernel, const std::string& target,
+                                           uint32_t kind) {
   find_module();
   if (!module_error_.empty()) fail(Code::unavailable, module_error_);
   {
@@ -73,69 +99,162 @@ std::vector<uint8_t> Kernels::compile(std::span<const uint8_t> kernel, const std
 
 cache::Key Kernels::key(std::span<const uint8_t> kernel, const std::string& target) {
   find_module();
-  ByteWriter w;
-  w.put_string("ingot cpu kernel");
-  w.put(jit::module_stamp.kernel_format);
-  w.put(jit::module_stamp.artifact_format);
-  w.put(jit::module_stamp.frame);
-  w.put(jit::module_stamp.codegen);
-  w.put_string(module_id_);
-  w.put_string(target);
-  w.put(uint32_t{0});  // options that affect code generation: there are none yet
-  w.put(static_cast<uint32_t>(kernel.size()));
-  w.put_bytes(kernel);
-  return cache::Key::of(std::move(w.bytes()));
+  return make_key(kernel, target, module_id_);
+}
+
+cache::Key Kernels::pack_key(std::span<const uint8_t> kernel, const std::string& target) {
+  return make_key(kernel, target, "");
 }
 
 std::vector<uint8_t> Kernels::emit(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind) {
-  return compile(kernel, target, kind);
+  return run_compiler(kernel, target, kind);
 }
 
 std::shared_ptr<const jit::Body> Kernels::interpreted(const KernelRequest& request) {
   return jit::interpreter(*request.program);
 }
 
-std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& request, const std::string& target) {
+// For `target`, and with `lower_too` for the levels below it that its machines run as well, highest first: the bits are
+// the same, and what is there costs less than a compile.
+std::optional<Kernels::Stored> Kernels::find_pack(std::span<const uint8_t> kernel, const std::string& target,
+                                                  bool lower_too) {
+  if (packs_.empty()) return std::nullopt;
+  for (const std::string_view level : jit::targets_below(target)) {
+    const cache::Key k = pack_key(kernel, std::string(level));
+    for (const auto& pack : packs_)
+      if (auto blob = pack->get(k, nullptr)) return Stored{std::move(*blob), true};
+    if (!lower_too) break;
+  }
+  return std::nullopt;
+}
+
+std::optional<Kernels::Stored> Kernels::find_entry(const cache::Key& key) {
+  const Span span(context_.trace(), "look up", [&] { return key.hash.hex(); });
+  cache::Miss why;
+  if (auto blob = stack_->get(key, &why)) return Stored{std::move(*blob), false};
+  context_.log().write(LogLevel::debug, "kernel ", key.hash.hex(), " missed (", cache::miss_reason_name(why.reason),
+                       ") ", why.detail);
+  return std::nullopt;
+}
+
+void Kernels::count_hit(const Stored& stored) {
   Counters& counters = context_.counters();
+  (stored.from_pack ? counters.pack_hits : counters.disk_hits).fetch_add(1, std::memory_order_relaxed);
+}
+
+// Null, with one warning a context, for bytes that are no artifact of this version. The store's checksum held, so
+// another build wrote them under this key; where they can be replaced, what is compiled now does it.
+std::shared_ptr<const jit::Body> Kernels::load_stored(const Stored& stored) {
+  const Span span(context_.trace(), "load", [&] { return cat(stored.artifact.size(), " bytes"); });
+  try {
+    auto loaded = jit::load(stored.artifact);
+    count_hit(stored);
+    return loaded;
+  } catch (const Error& e) {
+    if (e.code() != Code::invalid_argument && e.code() != Code::failed_precondition) throw;
+    if (!warned_of_stored_.exchange(true))
+      context_.log().write(LogLevel::warning, "a cached kernel is not usable and is compiled anew: ", e.message());
+    return nullptr;
+  }
+}
+
+std::vector<uint8_t> Kernels::compile(std::span<const uint8_t> kernel, const std::string& target) {
+  const Span span(context_.trace(), "compile", [&] { return cat(kernel.size(), " bytes of kernel IR for ", target); });
+  Counters& counters = context_.counters();
+  counters.misses.fetch_add(1, std::memory_order_relaxed);
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<uint8_t> artifact = run_compiler(kernel, target, 0);
+  const auto took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began);
+  counters.compile_ns.fetch_add(static_cast<uint64_t>(took.count()), std::memory_order_relaxed);
+  counters.compiles.fetch_add(1, std::memory_order_relaxed);
+  return artifact;
+}
+
+std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& request, const std::string& target) {
   const cache::Key k = key(request.bytes, target);
   cache::Outcome outcome = cache::Outcome::made;
   auto body = memory_.get_or_make(
       k,
       [&]() -> cache::MemoryCache<jit::Body>::Made {
-        cache::Miss why;
-        if (const auto blob = stack_->get(k, &why)) {
-          try {
-            auto loaded = jit::load(*blob);
-            counters.disk_hits.fetch_add(1, std::memory_order_relaxed);
-            return {std::move(loaded), blob->size()};
-          } catch (const Error& e) {
-            // The store's checksum held, so another build wrote it under this key; what is compiled now replaces it.
-            if (e.code() != Code::invalid_argument) throw;
-            context_.log().write(LogLevel::warning,
-                                 "a cached kernel is not usable and is compiled anew: ", e.message());
-          }
+        if (!request.stores_asked) {
+          if (const auto stored = find_pack(request.bytes, target, request.target.empty()))
+            if (auto loaded = load_stored(*stored)) return {std::move(loaded), stored->artifact.size()};
+          if (const auto stored = find_entry(k))
+            if (auto loaded = load_stored(*stored)) return {std::move(loaded), stored->artifact.size()};
         }
-        counters.misses.fetch_add(1, std::memory_order_relaxed);
-        context_.log().write(LogLevel::debug, "kernel ", k.hash.hex(), " missed (", cache::miss_reason_name(why.reason),
-                             ") ", why.detail);
-        const auto began = std::chrono::steady_clock::now();
-        const std::vector<uint8_t> artifact = compile(request.bytes, target, 0);
-        counters.compile_ns.fetch_add(
-            static_cast<uint64_t>(std::chrono::nanoseconds(std::chrono::steady_clock::now() - began).count()),
-            std::memory_order_relaxed);
-        counters.compiles.fetch_add(1, std::memory_order_relaxed);
+        const std::vector<uint8_t> artifact = compile(request.bytes, target);
         auto loaded = jit::load(artifact);
         stack_->put(k, artifact);
         return {std::move(loaded), artifact.size()};
       },
       &outcome);
-  if (outcome != cache::Outcome::made) counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
+  if (outcome != cache::Outcome::made) context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
   return body;
+}
+
+// No key is owned while the stores are asked: the host's callbacks may come back for the same kernels. Threads that ask
+// at once may each read an entry; one of what they loaded stays.
+void Kernels::get_stored(std::span<KernelRequest> requests, std::span<std::shared_ptr<const jit::Body>> bodies) {
+  struct Found {
+    size_t index;
+    cache::Key key;
+    Stored stored;
+  };
+  std::vector<Found> found;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    KernelRequest& request = requests[i];
+    const std::string target = target_of(request);
+    if (request.backend == Backend::interpreter || !jit::can_run(jit::host_target(), target)) continue;
+    cache::Key k = key(request.bytes, target);
+    bodies[i] = memory_.find(k);
+    if (bodies[i]) {
+      context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
+      continue;
+    }
+    std::optional<Stored> stored = find_pack(request.bytes, target, request.target.empty());
+    if (!stored) stored = find_entry(k);
+    request.stores_asked = !stored;
+    if (stored) found.push_back({i, std::move(k), std::move(*stored)});
+  }
+  std::vector<std::span<const uint8_t>> artifacts;
+  for (const Found& f : found) artifacts.push_back(f.stored.artifact);
+  std::vector<std::shared_ptr<const jit::CompiledBody>> loaded;
+  try {
+    const Span span(context_.trace(), "load", [&] { return cat(artifacts.size(), " artifacts"); });
+    loaded = jit::load_batch(artifacts);
+  } catch (const Error& e) {
+    if (e.code() != Code::unavailable) throw;
+    return;  // no executable memory: get() knows what to do about it
+  }
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!loaded[i]) continue;  // get() says why, and compiles
+    bodies[found[i].index] = memory_.get_or_make(found[i].key, [&]() -> cache::MemoryCache<jit::Body>::Made {
+      count_hit(found[i].stored);
+      return {std::move(loaded[i]), found[i].stored.artifact.size()};
+    });
+  }
+}
+
+std::vector<uint8_t> Kernels::artifact(std::span<const uint8_t> kernel, const std::string& target) {
+  const cache::Key k = key(kernel, target);
+  if (auto blob = stack_->get(k)) {
+    try {
+      if (jit::decode_artifact(*blob).target == target) {
+        context_.counters().disk_hits.fetch_add(1, std::memory_order_relaxed);
+        return std::move(*blob);
+      }
+    } catch (const Error&) {
+      // Another build's bytes under this key: replaced below.
+    }
+  }
+  std::vector<uint8_t> made = compile(kernel, target);
+  stack_->put(k, made);
+  return made;
 }
 
 std::shared_ptr<const jit::Body> Kernels::get(const KernelRequest& request) {
   if (request.backend == Backend::interpreter) return interpreted(request);
-  const std::string target = request.target.empty() ? std::string(jit::host_target()) : request.target;
+  const std::string target = target_of(request);
   try {
     if (!jit::can_run(jit::host_target(), target))
       fail(Code::failed_precondition, "this machine runs ", jit::host_target(), ", not ", target);

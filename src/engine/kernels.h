@@ -1,13 +1,16 @@
-// The code of a kernel: from memory, from disk or the host's cache, from the compiler, or interpreted.
+// The code of a kernel: from memory, from a pack, from disk or the host's cache, from the compiler, or interpreted.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/fork.h"
+#include "cache/pack.h"
 #include "cache/stack.h"
 #include "engine/context.h"
 #include "jit/image/module.h"
@@ -19,17 +22,28 @@ struct KernelRequest {
   std::shared_ptr<const jit::Program> program;
   std::span<const uint8_t> bytes;  // its canonical bytes
   Backend backend = Backend::automatic;
-  std::string target;  // empty: the highest level of this machine
+  std::string target;         // empty: the highest level of this machine
+  bool stores_asked = false;  // by get_stored() a moment ago, in vain: they are not asked again
 };
 
 class Kernels final : ForkHandler {
  public:
-  Kernels(Context& context, std::unique_ptr<cache::Stack> stack, std::string module_dir);
+  // Packs are asked before the stack.
+  Kernels(Context& context, std::vector<std::shared_ptr<cache::Pack>> packs, std::unique_ptr<cache::Stack> stack,
+          std::string module_dir);
   ~Kernels();
 
   // Blocks while another thread makes the same kernel. `automatic` falls back to the interpreter, with one warning a
   // context, where no machine code can be had; `cpu` throws instead.
   std::shared_ptr<const jit::Body> get(const KernelRequest& request);
+
+  // Puts the bodies that memory, packs, disk and host have into their requests' places of `bodies`, what is read being
+  // loaded as one batch; those of the rest stay null, and their requests are marked as stores_asked. Loads no compiler.
+  void get_stored(std::span<KernelRequest> requests, std::span<std::shared_ptr<const jit::Body>> bodies);
+
+  // The artifact of a kernel for any target, from disk or the host's cache, else compiled and put there. Nothing is
+  // loaded, so the target need not be one that this machine runs.
+  std::vector<uint8_t> artifact(std::span<const uint8_t> kernel, const std::string& target);
 
   // The text that the compiler module makes of a kernel: 1 LLVM IR, 2 assembly; 0 the artifact's bytes. Compiles;
   // caches nothing.
@@ -37,6 +51,9 @@ class Kernels final : ForkHandler {
 
   // The key under which a kernel's artifact is cached: every byte that decides what its code is.
   cache::Key key(std::span<const uint8_t> kernel, const std::string& target);
+  // The same but for the compiler's build-id, which is empty: a pack outlives rebuilds of the compiler that leave the
+  // code generation's version as it is.
+  static cache::Key pack_key(std::span<const uint8_t> kernel, const std::string& target);
 
   bool compiler_loaded() const { return loaded_.load(std::memory_order_acquire); }
   // Path and build-id of the compiler module; empty where there is none.
@@ -44,14 +61,24 @@ class Kernels final : ForkHandler {
   std::string module_id();
   // Why there is none: every place tried; else empty.
   std::string module_error();
+  std::span<const std::shared_ptr<cache::Pack>> packs() const { return packs_; }
   cache::Stack& stack() { return *stack_; }
   cache::MemoryStats memory_stats() const { return memory_.stats(); }
   void trim(uint64_t bytes) { memory_.trim(bytes); }
 
  private:
+  struct Stored {
+    cache::Blob artifact;
+    bool from_pack;
+  };
+  std::optional<Stored> find_pack(std::span<const uint8_t> kernel, const std::string& target, bool lower_too);
+  std::optional<Stored> find_entry(const cache::Key& key);  // in the stack
+  void count_hit(const Stored& stored);
+  std::vector<uint8_t> compile(std::span<const uint8_t> kernel, const std::string& target);
+  std::shared_ptr<const jit::Body> load_stored(const Stored& stored);
   std::shared_ptr<const jit::Body> machine_code(const KernelRequest& request, const std::string& target);
   std::shared_ptr<const jit::Body> interpreted(const KernelRequest& request);
-  std::vector<uint8_t> compile(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind);
+  std::vector<uint8_t> run_compiler(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind);
   void find_module();
 
   // Waits for the compiles that are under way: LLVM's own locks would stay locked in the child, which is to compile
@@ -61,6 +88,7 @@ class Kernels final : ForkHandler {
   void after_fork_in_child() noexcept override { module_lock_.unlock(); }
 
   Context& context_;
+  const std::vector<std::shared_ptr<cache::Pack>> packs_;
   std::unique_ptr<cache::Stack> stack_;
   cache::MemoryCache<jit::Body> memory_;
   const std::string module_dir_;
@@ -70,7 +98,7 @@ class Kernels final : ForkHandler {
   std::shared_ptr<const jit::Module> module_;
   std::atomic<uint32_t> compiling_{0};
   std::atomic<bool> loaded_{false};
-  std::atomic<bool> warned_{false};
+  std::atomic<bool> warned_{false}, warned_of_stored_{false};
   ForkRegistration registration_{*this};
 };
 

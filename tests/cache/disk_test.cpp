@@ -151,6 +151,24 @@ TEST_CASE("disk cache: one sweep at a time") {
   CHECK(cache->sweep().ran);
 }
 
+TEST_CASE("disk cache: while another keeps the sweep from running, no more is put than a sixteenth") {
+  TempDir temp;
+  const auto cache = DiskCache::open(temp / "c", {1u << 30, 64, 1u << 20});
+  CHECK(cache->sweep().ran);
+  const int fd = open((temp / "c/.lock").c_str(), O_RDWR);
+  REQUIRE(fd >= 0);
+  REQUIRE(flock(fd, LOCK_EX) == 0);
+  for (int i = 0; i < 100; ++i) cache->put(key_of(std::to_string(i)), Blob(10));
+  CHECK(cache->list().size() == 64 / 16 + 1);
+  CHECK(cache->writable());
+  close(fd);
+  for (int i = 0; i < 100; ++i) cache->put(key_of(std::to_string(i)), Blob(10));
+  CHECK(cache->list().size() > 50);
+  std::filesystem::remove_all(temp / "c");  // nothing left to sweep: that keeps no one from putting
+  cache->put(key_of("a"), Blob(10));
+  CHECK(cache->get(key_of("a")));
+}
+
 TEST_CASE("disk cache: the clock was set back") {
   TempDir temp;
   const auto cache = DiskCache::open(temp / "c", {1u << 30, 2, 1u << 20});

@@ -58,20 +58,20 @@ TEST_CASE("cache processes: a writer killed at any point leaves whole entries or
   CHECK(report.unreadable.empty());
 }
 
-TEST_CASE("cache processes: sixteen race on one key and on twenty") {
-  for (const int key_count : {1, 20}) {
+TEST_CASE("cache processes: sixty-four race on one key and on a hundred") {
+  for (const int key_count : {1, 100}) {
     TempDir temp;
     int gate[2];
     REQUIRE(pipe(gate) == 0);
     std::vector<pid_t> children;
-    for (int p = 0; p < 16; ++p) {
+    for (int p = 0; p < 64; ++p) {
       children.push_back(start_child([&] {
         close(gate[1]);
         char none;
         EXPECT(read(gate[0], &none, 1) == 0);  // until the parent has started them all
         const auto cache = DiskCache::open(temp / "deep/down/c");
-        for (int i = 0; i < 100; ++i) {
-          const Key key = key_of(std::to_string((i + p) % key_count));
+        for (int i = 0; i < 50; ++i) {
+          const Key key = key_of(std::to_string((i * 2 + p) % key_count));
           Miss why;
           const auto blob = cache->get(key, &why);
           EXPECT(blob ? *blob == blob_of(key, 2000) : why.reason == MissReason::absent);
@@ -147,4 +147,53 @@ TEST_CASE("cache processes: fork while a thread writes") {
   CHECK(cache->sweep().ran);
   CHECK(names_with(cache->path(), ".tmp").empty());
   CHECK(cache->verify().removed.empty());
+}
+
+TEST_CASE("cache processes: the limits hold while four processes of two threads each keep putting") {
+  constexpr uint64_t most_entries = 64, most_bytes = 64 * 1024;
+  struct Case {
+    DiskLimits limits;
+    size_t blob;
+  };
+  for (const Case& c : {Case{{1u << 30, most_entries, 1u << 20}, 100}, Case{{most_bytes, 100000, 1u << 20}, 3000}}) {
+    TempDir temp;
+    std::vector<pid_t> children;
+    for (int p = 0; p < 4; ++p) {
+      children.push_back(start_child([&] {
+        const auto cache = DiskCache::open(temp / "c", c.limits);
+        std::vector<std::thread> threads;
+        for (int t = 0; t < 2; ++t)
+          threads.emplace_back([&, t] {
+            for (int i = 0; i < 150; ++i) {
+              const Key key = key_of(std::to_string(p) + "/" + std::to_string(t) + "/" + std::to_string(i));
+              cache->put(key, blob_of(key, c.blob));
+            }
+          });
+        for (std::thread& thread : threads) thread.join();
+        EXPECT(cache->stats().put_failures == 0);
+      }));
+    }
+    const auto cache = DiskCache::open(temp / "c", c.limits);
+    uint64_t seen_entries = 0, seen_bytes = 0;
+    for (int round = 0; round < 40; ++round) {
+      uint64_t entries = 0, bytes = 0;
+      for (const DiskEntry& e : cache->list()) ++entries, bytes += e.bytes;
+      seen_entries = std::max(seen_entries, entries);
+      seen_bytes = std::max(seen_bytes, bytes);
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    int failed = 0;
+    for (const pid_t pid : children) failed += wait_child(pid) != 0;
+    CHECK(failed == 0);
+    // 1,200 entries were put. Between two sweeps each process adds a sixteenth, and what comes during one.
+    CHECK(seen_entries <= 2 * c.limits.entries);
+    CHECK(seen_bytes <= 2 * c.limits.bytes);
+    CHECK(cache->sweep().ran);
+    const auto left = cache->list();
+    uint64_t bytes = 0;
+    for (const DiskEntry& e : left) bytes += e.bytes;
+    CHECK(left.size() <= c.limits.entries);
+    CHECK(bytes <= c.limits.bytes);
+    CHECK(left.size() >= 15);  // no more than needed went
+  }
 }

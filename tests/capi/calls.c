@@ -1,5 +1,10 @@
 /* What a host does with the interface, in C99: builder, text, run, shapes, options, callbacks, releases in any order.
  */
+#define _XOPEN_SOURCE 700
+
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "check.h"
 
 static ingot_context* context(void) {
@@ -243,6 +248,62 @@ static void descriptions_and_reports(void) {
   ingot_context_release(c);
 }
 
+static void a_pack_is_made_and_needs_trust(void) {
+  static const char* const targets[] = {"x86-64-v2", "aarch64"};
+  static const char* const relative[] = {"kernels.pack"};
+  static const char* const missing[] = {"/nowhere/kernels.pack"};
+  const char* paths[1];
+  char path[] = "/tmp/ingot-capi-XXXXXX";
+  ingot_context_options o = INGOT_CONTEXT_OPTIONS_INIT;
+  ingot_stats s = INGOT_STATS_INIT;
+  ingot_context *c = context(), *other = NULL;
+  ingot_executable* e = compiled(c, scale_text);
+  ingot_buffer* b = NULL;
+  ingot_code made;
+  FAILS(INGOT_INVALID_ARGUMENT, "executable", ingot_executable_pack(NULL, 0, NULL, 0, &b));
+  FAILS(INGOT_INVALID_ARGUMENT, "executables", ingot_executable_pack(NULL, 1, NULL, 0, &b));
+  FAILS(INGOT_INVALID_ARGUMENT, "targets", ingot_executable_pack(&e, 1, NULL, 1, &b));
+  FAILS(INGOT_INVALID_ARGUMENT, "out", ingot_executable_pack(&e, 1, NULL, 0, NULL));
+  FAILS(INGOT_INVALID_ARGUMENT, "kernels.pack", ingot_executable_pack(&e, 1, relative, 1, &b));
+  CHECK(b == NULL);
+  o.ignore_environment = 1, o.no_disk_cache = 1;
+  o.packs = missing, o.n_packs = 1;
+  FAILS(INGOT_INVALID_ARGUMENT, "trust_host_cache", ingot_context_create(&o, &other));
+  o.trust_host_cache = 1;
+  OK(ingot_context_create(&o, &other)); /* a warning, and no pack */
+  ingot_context_release(other);
+  o.packs = relative;
+  FAILS(INGOT_INVALID_ARGUMENT, "absolute", ingot_context_create(&o, &other));
+  o.packs = NULL;
+  FAILS(INGOT_INVALID_ARGUMENT, "packs", ingot_context_create(&o, &other));
+  {
+    ingot_status* status = ingot_executable_pack(&e, 1, targets, 2, &b);
+    made = ingot_status_code(status);
+    ingot_status_release(status);
+  }
+  CHECK(made == INGOT_OK || made == INGOT_UNAVAILABLE); /* the latter in a build without the compiler */
+  if (made == INGOT_OK) {
+    const char* data;
+    size_t size;
+    const int fd = mkstemp(path);
+    ingot_buffer_data(b, &data, &size);
+    CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    close(fd);
+    paths[0] = path, o.packs = paths;
+    OK(ingot_context_create(&o, &other));
+    ingot_executable_release(e);
+    e = compiled(other, scale_text);
+    OK(ingot_executable_prepare(e, NULL, 0, NULL, NULL));
+    OK(ingot_context_stats(other, &s));
+    CHECK(s.compiles == 0 && s.misses == 0 && s.pack_hits == 1 && s.disk_hits == 0);
+    ingot_context_release(other);
+    ingot_buffer_release(b);
+    unlink(path);
+  }
+  ingot_executable_release(e);
+  ingot_context_release(c);
+}
+
 static void the_proc_table_is_the_functions(void) {
   const ingot_proc_table* t = ingot_get_proc_table(INGOT_VERSION_MAJOR);
   CHECK(t && t->struct_size == sizeof *t && t->ingot_run == ingot_run && t->ingot_context_cache == ingot_context_cache);
@@ -258,6 +319,7 @@ int main(void) {
   CASE(the_hosts_parallel_for_is_used);
   CASE(a_run_is_cancelled_and_lends_scratch);
   CASE(descriptions_and_reports);
+  CASE(a_pack_is_made_and_needs_trust);
   CASE(the_proc_table_is_the_functions);
   return summary();
 }

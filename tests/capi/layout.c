@@ -23,7 +23,7 @@ static void structs_keep_their_offsets(void) {
   CHECK(sizeof(ingot_ext) == 24);
   AT(ingot_ext, next, 8);
   AT(ingot_ext, kind, 16);
-  CHECK(sizeof(ingot_context_options) == 200);
+  CHECK(sizeof(ingot_context_options) == 216);
   AT(ingot_context_options, next, 8);
   AT(ingot_context_options, cache_dir, 16);
   AT(ingot_context_options, no_disk_cache, 24);
@@ -51,6 +51,8 @@ static void structs_keep_their_offsets(void) {
   AT(ingot_context_options, deallocate, 176);
   AT(ingot_context_options, allocator_user, 184);
   AT(ingot_context_options, allocator_destroy, 192);
+  AT(ingot_context_options, packs, 200);
+  AT(ingot_context_options, n_packs, 208);
   CHECK(sizeof(ingot_prepare_options) == 16);
   CHECK(sizeof(ingot_compile_options) == 32);
   AT(ingot_compile_options, backend, 16);
@@ -65,11 +67,12 @@ static void structs_keep_their_offsets(void) {
   AT(ingot_run_options, allocate, 48);
   AT(ingot_run_options, deallocate, 56);
   AT(ingot_run_options, allocator_user, 64);
-  CHECK(sizeof(ingot_stats) == 17 * 8);
+  CHECK(sizeof(ingot_stats) == 18 * 8);
   AT(ingot_stats, graphs, 8);
   AT(ingot_stats, compiles, 24);
   AT(ingot_stats, runs, 72);
   AT(ingot_stats, compiler_loaded, 128);
+  AT(ingot_stats, pack_hits, 136);
   CHECK(sizeof(ingot_io_info) == 40);
   AT(ingot_io_info, name, 8);
   AT(ingot_io_info, dtype, 16);

@@ -118,3 +118,35 @@ TEST_CASE("entries that are no sweeps in order are refused") {
   CHECK(code_of(encode_artifact(a)) == Code::invalid_argument);
   CHECK(code_of({}) == Code::invalid_argument);
 }
+
+TEST_CASE("a batch lies in one mapping, each image at its alignment, and what is no artifact is left out") {
+  Artifact aligned = by_hand(), nameless = by_hand(), foreign = by_hand();
+  aligned.alignment = 256;
+  nameless.entries.clear();
+  foreign.target = by_hand().target == "aarch64" ? "x86-64-v2" : "aarch64";
+  std::vector<uint8_t> damaged = encode_artifact(by_hand());
+  damaged.back() ^= 1;
+  const std::vector<uint8_t> bytes[] = {encode_artifact(by_hand()), damaged,
+                                        encode_artifact(aligned),   encode_artifact(nameless),
+                                        encode_artifact(by_hand()), encode_artifact(foreign)};
+  auto bodies = load_batch(std::vector<std::span<const uint8_t>>(std::begin(bytes), std::end(bytes)));
+  REQUIRE(bodies.size() == 6);
+  for (const size_t i : {1, 3, 5}) CHECK_FALSE(bodies[i]);
+  const auto page = [&](size_t i) { return reinterpret_cast<uintptr_t>(bodies[i]->code()) / 4096; };
+  for (const size_t i : {0, 2, 4}) {
+    REQUIRE(bodies[i]);
+    CHECK(page(i) == page(0));
+    CHECK(reinterpret_cast<uintptr_t>(bodies[i]->code()) % (i == 2 ? 256 : 64) == 0);
+    CHECK(bodies[i]->code_size() == code.size());
+    CHECK(permissions(bodies[i]->code()) == "r-xp");
+  }
+  // Each keeps the mapping alive.
+  const auto last = bodies[4];
+  bodies.clear();
+  char acc = 0;
+  Frame frame{};
+  frame.acc = &acc;
+  last->sweep(0, frame);
+  CHECK(acc == 42);
+  CHECK(load_batch({}).empty());
+}

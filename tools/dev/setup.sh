@@ -15,10 +15,11 @@ packages_of() {
       echo python3-numpy     # tests make and read .npy files
       llvm_package
       echo libzstd-dev zlib1g-dev  # what LLVM's static archives link
+      echo libhiredis-dev    # examples/redis_cache
       if [ "$(dpkg --print-architecture)" = amd64 ]; then
         echo qemu-user g++-aarch64-linux-gnu  # AArch64 images run in a small program under emulation
       fi ;;
-    test) ;;  # NVRTC, below
+    test) echo redis-server ;;  # started by a test of its own, on a socket of its own; and NVRTC, below
     lint) echo clang-format-19 clang-tidy-19 ;;  # 19 is in Debian 12 and 13: the pinned version
     fuzz) echo clang-19 libclang-rt-19-dev ;;
     cov) echo gcovr ;;
@@ -94,7 +95,7 @@ install_nvrtc() {
 
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   say 'setup: not a Debian system: meson, ninja, a C++20 compiler, LLVM 19 to 22, spdlog, xxHash, doctest, CLI11,'
-  say 'setup: nlohmann-json and MPFR are taken as they are found'
+  say 'setup: nlohmann-json, MPFR, hiredis and a redis-server are taken as they are found'
   exit 0
 fi
 

@@ -1,4 +1,4 @@
-// ingot cache: the disk cache looked at, checked, filled and emptied. Others may use it meanwhile.
+// ingot cache: the disk cache looked at, checked, filled and emptied, and packs made. Others may use it meanwhile.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -37,15 +37,18 @@ std::string verify_text(const json& report) {
                    " removed, ", report["unreadable"].size(), " unreadable\n");
 }
 
+Executable compiled(const CacheArgs& args, ingot_context* context, const std::string& path) {
+  const Graph graph = load_graph(context, path);
+  return compile_graph(context, graph.get(), args.engine);
+}
+
 int warm(const CacheArgs& args, ingot_context* context) {
-  if (args.graphs.empty()) fail(exit_usage, "cache warm: name at least one graph file");
   for (const std::string& path : args.graphs) {
     const ingot_stats before = stats_of(context);
-    const Graph graph = load_graph(context, path);
-    EngineOptions options = args.engine;
-    options.backend = "cpu";  // the interpreter leaves nothing to cache
-    const Executable executable = compile_graph(context, graph.get(), options);
-    check(ingot_executable_prepare(executable.get(), nullptr, 0, nullptr, nullptr), path + ": ");
+    std::vector<Executable> executables;
+    executables.push_back(compiled(args, context, path));
+    // What is packed is cached as well, for any target, and nothing of it is loaded.
+    pack_of(executables, args.targets);
     const ingot_stats after = stats_of(context);
     std::printf("%s: %llu kernels, %llu compiled\n", path.c_str(),
                 static_cast<unsigned long long>(after.kernels - before.kernels),
@@ -54,12 +57,22 @@ int warm(const CacheArgs& args, ingot_context* context) {
   return exit_done;
 }
 
+int pack(const CacheArgs& args, ingot_context* context) {
+  std::vector<Executable> executables;
+  for (const std::string& path : args.graphs) executables.push_back(compiled(args, context, path));
+  const std::string bytes = pack_of(executables, args.targets);
+  write_file(args.output, {bytes});
+  if (args.output != "-")
+    std::printf("%s: %zu graphs, %zu bytes\n", args.output.c_str(), executables.size(), bytes.size());
+  return exit_done;
+}
+
 }  // namespace
 
 int cache_verb(const CacheArgs& args) {
   const Context context = make_context(args.engine);
   if (args.command == "warm") return warm(args, context.get());
-  if (!args.graphs.empty()) fail(exit_usage, "cache ", args.command, " takes no graph");
+  if (args.command == "pack") return pack(args, context.get());
   const std::string raw = cache_command(context.get(), args.command);
   const json report = json::parse(raw);
   const bool unreadable = args.command == "verify" && !report["unreadable"].empty();

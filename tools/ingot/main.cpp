@@ -30,17 +30,31 @@ void engine_options(CLI::App* verb, EngineOptions& engine) {
   verb->add_flag_callback("--no-fuse", [&engine] { engine.fuse = false; }, "a kernel for every op");
 }
 
+bool cpu_target(const std::string& name) {
+  return name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4" || name == "aarch64";
+}
+
 // Target names are checked here: most of what `compile` emits does not need the compiler, which would refuse them.
 void target_option(CLI::App* verb, EngineOptions& engine) {
   const auto known = [](const std::string& name) -> std::string {
-    for (const char* level : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"})
-      if (name == level) return {};
     const bool sm =
         name.size() > 3 && name.starts_with("sm_") && name.find_first_not_of("0123456789af", 3) == std::string::npos;
-    return sm ? "" : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN";
+    return sm || cpu_target(name) ? "" : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN";
   };
   verb->add_option("--target", engine.target, "x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN; default: this machine")
       ->check(known);
+}
+
+void targets_option(CLI::App* verb, std::vector<std::string>& targets) {
+  const auto known = [](const std::string& name) -> std::string {
+    return cpu_target(name) ? "" : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64";
+  };
+  repeat(verb, "--target", targets, "x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; repeats; default: this machine")
+      ->check(known);
+}
+
+void pack_option(CLI::App* verb, EngineOptions& engine) {
+  repeat(verb, "--pack", engine.packs, "a file of `cache pack`, trusted: its code is executed");
 }
 
 void cache_option(CLI::App* verb, EngineOptions& engine) {
@@ -67,6 +81,7 @@ int dispatch(int argc, char** argv) {
   feed_options(run_app, run.feed);
   repeat(run_app, "--output", run.outputs, "NAME=FILE.npy; a position is a name too, - is stdout");
   engine_options(run_app, run.engine);
+  pack_option(run_app, run.engine);
   run_app->add_option("--stats", run.stats, "write counters as JSON to this file");
 
   CompileArgs compile;
@@ -111,12 +126,15 @@ int dispatch(int argc, char** argv) {
   cache_app->require_subcommand(1);
   for (const auto& [name, help] :
        {std::pair{"list", "the entries"}, std::pair{"verify", "check every entry, remove damaged ones"},
-        std::pair{"warm", "compile graphs into the cache"}, std::pair{"clear", "remove every entry"}}) {
+        std::pair{"warm", "compile graphs into the cache"}, std::pair{"clear", "remove every entry"},
+        std::pair{"pack", "write the code of graphs to one file, to ship with a program"}}) {
     CLI::App* sub = cache_app->add_subcommand(name, help);
     cache_option(sub, cache.engine);
-    if (std::string_view(name) == "warm") {
+    const std::string_view word = name;
+    if (word == "warm" || word == "pack") {
       sub->add_option("GRAPH", cache.graphs, "graphs in the text form")->required();
-      target_option(sub, cache.engine);
+      targets_option(sub, cache.targets);
+      if (word == "pack") sub->add_option("-o,--output", cache.output, "the file to write, - for stdout")->required();
     } else {
       sub->add_flag("--json", cache.json, "the report as JSON");
     }

@@ -23,6 +23,7 @@ std::string stats_json(const ingot_context* context, const ingot_executable* exe
                                 {"launches", s.launches},
                                 {"memory_hits", s.memory_hits},
                                 {"disk_hits", s.disk_hits},
+                                {"pack_hits", s.pack_hits},
                                 {"misses", s.misses},
                                 {"bytes_read", s.bytes_read},
                                 {"bytes_written", s.bytes_written},

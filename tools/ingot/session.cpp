@@ -72,10 +72,17 @@ std::vector<Io> io_of(const ingot_executable* executable, bool output) {
 
 Context make_context(const EngineOptions& options) {
   ingot_context_options o = INGOT_CONTEXT_OPTIONS_INIT;
-  // The library takes absolute directories only; one on the command line is meant from here.
+  // The library takes absolute paths only; one on the command line is meant from here.
   std::string cache_dir = options.cache_dir;
   if (!cache_dir.empty()) cache_dir = std::filesystem::absolute(cache_dir).string();
   if (!cache_dir.empty()) o.cache_dir = cache_dir.c_str();
+  std::vector<std::string> packs;
+  for (const std::string& pack : options.packs) packs.push_back(std::filesystem::absolute(pack).string());
+  std::vector<const char*> pack_names;
+  for (const std::string& pack : packs) pack_names.push_back(pack.c_str());
+  o.packs = pack_names.data();
+  o.n_packs = pack_names.size();
+  o.trust_host_cache = !packs.empty();
   o.no_disk_cache = !options.disk_cache;
   o.num_threads = options.threads;
   if (!std::getenv("INGOT_LOG")) o.log = to_stderr;
@@ -112,6 +119,16 @@ Executable compile_graph(ingot_context* context, const ingot_graph* graph, const
 std::string describe(const ingot_executable* executable, const std::string& what) {
   ingot_buffer* out = nullptr;
   check(ingot_executable_describe(executable, what.data(), what.size(), &out));
+  return take(out);
+}
+
+std::string pack_of(const std::vector<Executable>& executables, const std::vector<std::string>& targets) {
+  std::vector<ingot_executable*> handles;
+  for (const Executable& e : executables) handles.push_back(e.get());
+  std::vector<const char*> names;
+  for (const std::string& target : targets) names.push_back(target.c_str());
+  ingot_buffer* out = nullptr;
+  check(ingot_executable_pack(handles.data(), handles.size(), names.data(), names.size(), &out));
   return take(out);
 }
 

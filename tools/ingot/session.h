@@ -23,7 +23,8 @@ struct EngineOptions {
   std::string backend = "auto";  // auto, cpu, interp, cuda
   std::string target;            // empty: this machine's
   std::string cache_dir;         // empty: the library's default
-  uint32_t threads = 0;          // 0: the library's default
+  std::vector<std::string> packs;
+  uint32_t threads = 0;  // 0: the library's default
   bool fuse = true;
   bool disk_cache = true;
 };
@@ -36,6 +37,8 @@ Graph parse_graph(ingot_context* context, const std::string& text, const std::st
 Executable compile_graph(ingot_context* context, const ingot_graph* graph, const EngineOptions& options);
 
 std::string describe(const ingot_executable* executable, const std::string& what);
+// The bytes of a pack, for this machine if there are no targets. Fills the cache, too.
+std::string pack_of(const std::vector<Executable>& executables, const std::vector<std::string>& targets);
 std::string cache_command(ingot_context* context, const std::string& command);
 ingot_stats stats_of(const ingot_context* context);
 

@@ -44,9 +44,9 @@ int bench_verb(const BenchArgs& args);
 int ops_verb(bool json);
 
 struct CacheArgs {
-  std::string command;
+  std::string command, output;
   EngineOptions engine;
-  std::vector<std::string> graphs;
+  std::vector<std::string> graphs, targets;
   bool json = false;
 };
 int cache_verb(const CacheArgs& args);
