@@ -104,10 +104,10 @@ struct dtype_of {
   static constexpr int log2_size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
 
  public:
-  static constexpr ingot_dtype value = std::is_same_v<T, bool>         ? INGOT_BOOL
-                                       : std::is_floating_point_v<T>   ? INGOT_F32 + (log2_size - 2)
-                                       : std::is_signed_v<T>           ? INGOT_I8 + log2_size
-                                                                       : INGOT_U8 + log2_size;
+  static constexpr ingot_dtype value = std::is_same_v<T, bool>       ? INGOT_BOOL
+                                       : std::is_floating_point_v<T> ? INGOT_F32 + (log2_size - 2)
+                                       : std::is_signed_v<T>         ? INGOT_I8 + log2_size
+                                                                     : INGOT_U8 + log2_size;
   static constexpr ingot_dlpack_type dlpack() {
     const int code = std::is_same_v<T, bool> ? 6 : std::is_floating_point_v<T> ? 2 : std::is_signed_v<T> ? 0 : 1;
     return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * sizeof(T)), 1};
@@ -224,8 +224,8 @@ class Tensor {
   ingot_tensor tensor_;
 };
 
-// The tensors of one call, which must outlive it: {&x, &y}, {x, y}, or any container of Tensor or const Tensor*, so that
-// their number may be known at run time only.
+// The tensors of one call, which must outlive it: {&x, &y}, {x, y}, or any container of Tensor or const Tensor*, so
+// that their number may be known at run time only.
 class Tensors {
  public:
   Tensors() = default;
@@ -280,6 +280,7 @@ class Extent {
 // {"shape", {n, 4}}.
 class Attr {
  public:
+  // All but the list are templates, since braces take no part in deduction: {} and {0} can only be lists.
   template <class I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
   Attr(std::string_view name, I v) : Attr(name, INGOT_ATTR_I64, static_cast<int64_t>(v)) {}
   template <class B, std::enable_if_t<std::is_same_v<B, bool>, int> = 0>
@@ -292,7 +293,8 @@ class Attr {
   Attr(std::string_view name, const S& v) : Attr(name, INGOT_ATTR_STRING, 0) {
     text_ = std::string_view(v);
   }
-  Attr(std::string_view name, decltype(INGOT_F64) v) : Attr(name, INGOT_ATTR_DTYPE, v) {}
+  template <class E, std::enable_if_t<std::is_same_v<E, decltype(INGOT_F64)>, int> = 0>
+  Attr(std::string_view name, E v) : Attr(name, INGOT_ATTR_DTYPE, static_cast<int64_t>(v)) {}
   Attr(std::string_view name, std::vector<Extent> v) : Attr(name, INGOT_ATTR_I64S, 0) { list_ = std::move(v); }
   template <class E, std::enable_if_t<std::is_constructible_v<Extent, E> && !std::is_same_v<E, Extent>, int> = 0>
   Attr(std::string_view name, const std::vector<E>& v) : Attr(name, std::vector<Extent>(v.begin(), v.end())) {}
@@ -405,9 +407,7 @@ class Graph : public GraphHandle {
     return v;
   }
 
-  void output(Value v, std::string_view name = "") {
-    check(ingot_graph_output(get(), name.data(), name.size(), v.id));
-  }
+  void output(Value v, std::string_view name = "") { check(ingot_graph_output(get(), name.data(), name.size(), v.id)); }
   void set_flags(uint32_t flags) { check(ingot_graph_set_flags(get(), flags)); }
   void finish() { check(ingot_graph_finish(get())); }
   // Throws NOT_FOUND if no value carries the name.
@@ -435,8 +435,7 @@ class Graph : public GraphHandle {
   }
   std::vector<ingot_dim> ids_of(const std::vector<Extent>& extents) {
     std::vector<ingot_dim> ids;
-    for (const Extent& e : extents)
-      ids.push_back(e.is_dim() ? static_cast<ingot_dim>(e.number()) : dim(e.number()).id);
+    for (const Extent& e : extents) ids.push_back(e.is_dim() ? static_cast<ingot_dim>(e.number()) : dim(e.number()).id);
     return ids;
   }
   // Lists without a dim go as integers, which the library takes for dims where the op wants those.

@@ -72,8 +72,8 @@ bool is_sm(const std::string& target) {
   if (!target.starts_with("sm_")) return false;
   const size_t letter = target.find_first_not_of("0123456789", 3);
   const size_t digits = std::min(letter, target.size()) - 3;
-  const bool ends = letter == std::string::npos ||
-                    (letter + 1 == target.size() && (target[letter] == 'a' || target[letter] == 'f'));
+  const bool ends =
+      letter == std::string::npos || (letter + 1 == target.size() && (target[letter] == 'a' || target[letter] == 'f'));
   return ends && digits >= 2 && digits <= 3;
 }
 
@@ -101,8 +101,8 @@ std::string known_targets(const std::string& library) {
 std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library) {
   if (!is_sm(target))
     fail(Code::invalid_argument, "a cubin is made for one kind of GPU, and ",
-         target.empty() ? "no target is given" : cat("\"", target, "\" is none"), "; expected sm_NN: ",
-         known_targets(library));
+         target.empty() ? "no target is given" : cat("\"", target, "\" is none"),
+         "; expected sm_NN: ", known_targets(library));
   const Nvrtc nvrtc = open(library);
   Program program = nullptr;
   const auto must = [&](Result r, const char* what) {
@@ -122,8 +122,7 @@ std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& t
     must(nvrtc.log(program, log.data()), "log");
     if (log.find("invalid value for --gpu-architecture") != std::string::npos)
       fail(Code::invalid_argument, "no cubin for ", target, ": ", known_targets(library));
-    fail(Code::internal, "NVRTC for ", target, ": ", nvrtc.error(compiled), "\n",
-         log.c_str());
+    fail(Code::internal, "NVRTC for ", target, ": ", nvrtc.error(compiled), "\n", log.c_str());
   }
   size_t size = 0;
   must(nvrtc.cubin_size(program, &size), "cubin");

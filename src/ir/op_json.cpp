@@ -133,8 +133,10 @@ Each example is the right side of `%r = ...` in a graph with the inputs
                   " | ", markdown_cell(op.doc), " | `", example_of(op), "` | ", attrs, " |\n");
     }
     if (rows.empty()) continue;
-    out += cat("\n## ", name(cls),
-               "\n\n| op | number | operands | dtypes | meaning | example | attributes |\n|---|---|---|---|---|---|---|\n", rows);
+    out +=
+        cat("\n## ", name(cls),
+            "\n\n| op | number | operands | dtypes | meaning | example | attributes |\n|---|---|---|---|---|---|---|\n",
+            rows);
   }
   return out;
 }

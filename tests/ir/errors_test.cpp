@@ -111,15 +111,15 @@ TEST_CASE("the names of other languages lead to the op, and only near spellings 
     return message.substr(std::min(message.size(), start.size()));
   };
   for (const auto& [name, op] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"sum", "reduce_sum"},     {"mean", "reduce_mean"},   {"prod", "reduce_prod"},   {"amax", "reduce_max"},
-           {"any", "reduce_any"},     {"all", "reduce_all"},     {"where", "select"},       {"power", "pow"},
-           {"dot", "matmul"},         {"mm", "matmul"},          {"concatenate", "concat"}, {"cat", "concat"},
-           {"astype", "cast"},        {"subtract", "sub"},       {"multiply", "mul"},       {"divide", "div"},
-           {"negative", "neg"},       {"absolute", "abs"},       {"minimum", "min"},        {"maximum", "max"},
-           {"clip", "clamp"},         {"permute", "transpose"},  {"expand", "broadcast"},   {"flip", "reverse"},
-           {"arange", "iota"},        {"equal", "eq"},           {"less_equal", "le"},      {"logical_and", "and"},
-           {"bitwise_xor", "xor"},    {"invert", "not"},         {"view", "reshape"},       {"swish", "silu"},
-           {"layernorm", "layer_norm"}, {"rmsnorm", "rms_norm"}, {"Softmax", "softmax"},    {"expp", "exp"}}) {
+           {"sum", "reduce_sum"},       {"mean", "reduce_mean"},  {"prod", "reduce_prod"},   {"amax", "reduce_max"},
+           {"any", "reduce_any"},       {"all", "reduce_all"},    {"where", "select"},       {"power", "pow"},
+           {"dot", "matmul"},           {"mm", "matmul"},         {"concatenate", "concat"}, {"cat", "concat"},
+           {"astype", "cast"},          {"subtract", "sub"},      {"multiply", "mul"},       {"divide", "div"},
+           {"negative", "neg"},         {"absolute", "abs"},      {"minimum", "min"},        {"maximum", "max"},
+           {"clip", "clamp"},           {"permute", "transpose"}, {"expand", "broadcast"},   {"flip", "reverse"},
+           {"arange", "iota"},          {"equal", "eq"},          {"less_equal", "le"},      {"logical_and", "and"},
+           {"bitwise_xor", "xor"},      {"invert", "not"},        {"view", "reshape"},       {"swish", "silu"},
+           {"layernorm", "layer_norm"}, {"rmsnorm", "rms_norm"},  {"Softmax", "softmax"},    {"expp", "exp"}}) {
     CHECK(said(name) == std::string(", did you mean ") + op + "?");
   }
   // One letter from min, tanh and exp, but nothing like them.

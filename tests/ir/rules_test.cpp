@@ -109,8 +109,7 @@ TEST_CASE_FIXTURE(Rules, "select, compare and cast") {
   CHECK(wrong("cast", {x}) == "cast: attribute to is missing, expected a dtype");
   CHECK(wrong("cast", {x}, {{"to", Attr::of_int(12)}}) == "cast: attribute to is a i64, expected a dtype");
   CHECK(fault([&] { apply(g, "cast", {x}, {{"to", Attr::of_dtype(DType::c64)}}); }, Code::unimplemented) != "");
-  CHECK(wrong("cast", {x}, {{"to", Attr::of_dtype(static_cast<DType>(99))}}) ==
-        "cast: attribute to: unknown dtype 99");
+  CHECK(wrong("cast", {x}, {{"to", Attr::of_dtype(static_cast<DType>(99))}}) == "cast: attribute to: unknown dtype 99");
 }
 
 TEST_CASE_FIXTURE(Rules, "gelu's attribute") {

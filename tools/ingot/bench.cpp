@@ -50,8 +50,8 @@ void measure_processes(const BenchArgs& args, const std::string& source, Figures
 ordered_json report(const BenchArgs& args, const Figures& f) {
   const auto figure = [](const Samples& samples) {
     const Spread s = spread(samples);
-    return ordered_json{{"count", samples.size()}, {"min", s.min}, {"median", s.median},
-                        {"p10", s.p10},            {"p90", s.p90}, {"samples", samples}};
+    return ordered_json{{"count", samples.size()}, {"min", s.min}, {"median", s.median}, {"p10", s.p10}, {"p90", s.p90},
+                        {"samples", samples}};
   };
   return {{"schema", 1},
           {"graph", shown(args.graph, true)},

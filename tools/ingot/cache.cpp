@@ -93,8 +93,9 @@ int cache_verb(const CacheArgs& args) {
   if (!args.json) {
     if (args.command == "list") text = list_text(report);
     else if (args.command == "verify") text = verify_text(report);
-    else text = cat(directory_text(report), ": ", counted(report["removed"].get<uint64_t>(), "entry", "entries"),
-                    " removed\n");
+    else
+      text = cat(directory_text(report), ": ", counted(report["removed"].get<uint64_t>(), "entry", "entries"),
+                 " removed\n");
   }
   write_file("-", {text});
   return unreadable ? exit_failed : exit_done;

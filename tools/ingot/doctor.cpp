@@ -125,9 +125,8 @@ int doctor_verb(const EngineOptions& engine) {
     const std::string directory = info["directory"];
     const auto list = nlohmann::json::parse(cache_command(context.get(), "list"));
     if (info["writable"].get<bool>())
-      report.line("disk cache",
-                  cat(directory, ", ", counted(list["entries"].size(), "entry", "entries"), ", ",
-                      counted(list["bytes"].get<uint64_t>(), "byte", "bytes")));
+      report.line("disk cache", cat(directory, ", ", counted(list["entries"].size(), "entry", "entries"), ", ",
+                                    counted(list["bytes"].get<uint64_t>(), "byte", "bytes")));
     else report.problem("disk cache", directory + " is not writable");
   }
   probe_backend(report, context.get(), "interpreter", "interp");
