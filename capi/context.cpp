@@ -67,7 +67,7 @@ engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<v
   out.threads = o.num_threads;
   out.no_threads = o.no_threads != 0;
   out.ignore_environment = o.ignore_environment != 0;
-  if (o.log_level < 0 || o.log_level > INGOT_LOG_ERROR) fail(Code::invalid_argument, "log_level ", o.log_level);
+  if (o.log_level < 0 || o.log_level > INGOT_LOG_ERROR) fail(Code::invalid_argument, "unknown log_level ", o.log_level);
   if (o.log) {
     const auto least = o.log_level ? static_cast<LogLevel>(o.log_level) : LogLevel::warning;
     out.log = Log(

@@ -1,4 +1,5 @@
 #include "capi/handles.h"
+#include "ir/counted.h"
 #include "ir/text.h"
 
 using namespace ingot;
@@ -16,7 +17,7 @@ std::vector<ir::DimId> dims(const ir::Graph& g, const ingot_dim* p, size_t n, co
 
 ir::DType dtype_of(int64_t number) {
   const auto t = static_cast<ir::DType>(number);
-  if (number <= 0 || number > 255 || ir::item_size(t) == 0) fail(Code::invalid_argument, "dtype number ", number);
+  if (number <= 0 || number > 255 || ir::item_size(t) == 0) fail(Code::invalid_argument, "unknown dtype ", number);
   return t;
 }
 
@@ -62,7 +63,7 @@ ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
       for (const char* v : many(a.value.strings))
         out.value.strings.emplace_back(capi::name_text(v, INGOT_NUL, "a string of a list attribute"));
       break;
-    default: bad("attribute kind ", a.kind, " is not known");
+    default: bad("unknown attribute kind ", a.kind);
   }
   return out;
 }
@@ -85,15 +86,15 @@ std::vector<uint8_t> compact_bytes(const ingot_tensor& t, size_t item, size_t by
 }
 
 ir::ValueId constant(ir::Graph& g, const ingot_tensor& t, uint64_t flags, capi::Owed& owed) {
-  if (flags != 0) fail(Code::unimplemented, "constant flags ", flags);
+  if (flags != 0) fail(Code::unimplemented, "unknown constant flags ", flags, ", expected 0");
   if (t.device.type != runtime::device_cpu)
     fail(Code::invalid_argument, "constant: device type ", t.device.type, ", expected 1 (CPU)");
   const ir::DType type = runtime::from_dlpack({t.dtype.code, t.dtype.bits, t.dtype.lanes});
   if (type == ir::DType::invalid)
-    fail(Code::invalid_argument, "constant: dtype code ", unsigned{t.dtype.code}, ", ", unsigned{t.dtype.bits},
-         " bits, ", unsigned{t.dtype.lanes}, " lanes");
+    fail(Code::invalid_argument, "constant: unknown dtype: DLPack's code ", unsigned{t.dtype.code}, " of ",
+         unsigned{t.dtype.bits}, " bits and ", t.dtype.lanes, t.dtype.lanes == 1 ? " lane" : " lanes");
   if (t.ndim < 0 || t.ndim > static_cast<int32_t>(ir::max_rank))
-    fail(Code::invalid_argument, "constant: rank ", t.ndim);
+    fail(Code::invalid_argument, "constant: rank ", t.ndim, ", expected 0 to ", ir::max_rank);
   if (t.ndim > 0 && !t.shape) fail(Code::invalid_argument, "constant: shape is NULL");
   const size_t item = ir::item_size(type);
   int64_t bytes = static_cast<int64_t>(item);
@@ -174,7 +175,7 @@ ingot_status* ingot_graph_set_flags(ingot_graph* graph, uint32_t flags) {
     ir::Graph& g = building(graph);
     if (g.sealed()) fail(Code::failed_precondition, "the graph is finished");
     if (flags & ~uint32_t{INGOT_GRAPH_RELAXED_PRECISION | INGOT_GRAPH_RELAXED_CONTRACTIONS})
-      fail(Code::invalid_argument, "graph flags ", flags);
+      fail(Code::invalid_argument, "unknown graph flags ", flags, ", known are 1 and 2");
     g.set_flags(flags);
   });
 }
@@ -209,7 +210,7 @@ ingot_status* ingot_graph_assume(ingot_graph* graph, ingot_fact fact, const ingo
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     if (g.sealed()) fail(Code::failed_precondition, "the graph is finished");
-    if (fact != INGOT_FACT_EQUAL && fact != INGOT_FACT_DIVISIBLE) fail(Code::invalid_argument, "fact ", fact);
+    if (fact != INGOT_FACT_EQUAL && fact != INGOT_FACT_DIVISIBLE) fail(Code::invalid_argument, "unknown fact ", fact);
     g.dims().assume(static_cast<ir::DimFact>(fact), dims(g, p, count, "dims"));
   });
 }
@@ -249,13 +250,14 @@ ingot_status* ingot_graph_op(ingot_graph* graph, ingot_op op, const ingot_value*
     ir::Graph& g = building(graph);
     const auto code = static_cast<ir::OpCode>(op);
     const ir::OpInfo* info = ir::op_info(code);
-    if (!info) fail(Code::invalid_argument, "op number ", op, " is not known");
+    if (!info) fail(Code::invalid_argument, "unknown op ", op);
     // Counts first: an array is read only as far as the op can take it.
     if (n_operands > info->max_operands)
-      fail(Code::invalid_argument, info->name, ": takes at most ", info->max_operands, " operands, ", n_operands,
-           " given");
+      fail(Code::invalid_argument, info->name, ": takes at most ", ir::counted(info->max_operands, "operand"), ", ",
+           n_operands, " given");
     if (n_attrs > info->attrs.size())
-      fail(Code::invalid_argument, info->name, ": has ", info->attrs.size(), " attributes, ", n_attrs, " given");
+      fail(Code::invalid_argument, info->name, ": has ", ir::counted(info->attrs.size(), "attribute"), ", ", n_attrs,
+           " given");
     const auto in = capi::list(operands, n_operands, "operands");
     for (size_t i = 0; i < in.size(); ++i)
       if (in[i] >= g.value_count())

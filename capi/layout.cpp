@@ -35,7 +35,7 @@ SAME_NUMBER(INGOT_LOG_ERROR, LogLevel::error);
 SAME_NUMBER(INGOT_GRAPH_RELAXED_CONTRACTIONS, ir::relaxed_contractions);
 
 // Every row of the op table has its constant in the header under the same number.
-#define OP(name, number, cls, lo, hi, types, rule, attrs, doc) SAME_NUMBER(number, ir::OpCode::op_##name);
+#define OP(name, number, cls, lo, hi, types, rule, attrs, doc, example) SAME_NUMBER(number, ir::OpCode::op_##name);
 #include "ir/ops.def"
 #undef OP
 

@@ -257,10 +257,18 @@ typedef struct ingot_attr {
   uint64_t reserved;
 } ingot_attr;
 
-/* Every option and out struct begins with its size; the rest is zero. Designated where the language has it, so that
- * compilers do not ask for the other members. */
+/* Every option and out struct begins with its size; the rest is zero. Neither form makes a compiler ask for the other
+ * members. */
 #ifdef __cplusplus
-#define INGOT_INIT(type) {sizeof(type)}
+extern "C++" {
+template <class T>
+inline T ingot_init() {
+  T out = T();
+  out.struct_size = sizeof(T);
+  return out;
+}
+}
+#define INGOT_INIT(type) ingot_init<type>()
 #else
 #define INGOT_INIT(type) {.struct_size = sizeof(type)}
 #endif

@@ -11,7 +11,7 @@ namespace ingot::jit {
 
 namespace {
 
-// The part of NVRTC's C interface that is used, as its documentation states it; stable since CUDA 11.1.
+// The part of NVRTC's C interface that is used, as its documentation states it; stable since CUDA 11.2.
 using Program = struct OpaqueProgram*;
 using Result = int;
 
@@ -24,6 +24,8 @@ struct Nvrtc {
   Result (*cubin)(Program, char*);
   Result (*destroy)(Program*);
   const char* (*error)(Result);
+  Result (*arch_count)(int*);
+  Result (*archs)(int*);
 };
 
 std::vector<std::string> places(const std::string& library) {
@@ -60,18 +62,47 @@ Nvrtc open(const std::string& library) {
   n.cubin = reinterpret_cast<decltype(n.cubin)>(symbol("nvrtcGetCUBIN"));
   n.destroy = reinterpret_cast<decltype(n.destroy)>(symbol("nvrtcDestroyProgram"));
   n.error = reinterpret_cast<decltype(n.error)>(symbol("nvrtcGetErrorString"));
+  n.arch_count = reinterpret_cast<decltype(n.arch_count)>(symbol("nvrtcGetNumSupportedArchs"));
+  n.archs = reinterpret_cast<decltype(n.archs)>(symbol("nvrtcGetSupportedArchs"));
   return n;
 }
 
+// sm_90, sm_100, and with the letter of a feature set: sm_90a, sm_100f.
 bool is_sm(const std::string& target) {
-  return target.size() >= 5 && target.size() <= 6 && target.starts_with("sm_") &&
-         std::all_of(target.begin() + 3, target.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!target.starts_with("sm_")) return false;
+  const size_t letter = target.find_first_not_of("0123456789", 3);
+  const size_t digits = std::min(letter, target.size()) - 3;
+  const bool ends =
+      letter == std::string::npos || (letter + 1 == target.size() && (target[letter] == 'a' || target[letter] == 'f'));
+  return ends && digits >= 2 && digits <= 3;
+}
+
+// What the library at hand compiles for; without one, what there is to choose from.
+std::string known_targets(const std::string& library) {
+  try {
+    const Nvrtc nvrtc = open(library);
+    int count = 0;
+    if (nvrtc.arch_count(&count) == 0 && count > 0 && count < 1000) {
+      std::vector<int> archs(static_cast<size_t>(count));
+      if (nvrtc.archs(archs.data()) == 0) {
+        std::string out = "the NVRTC found here knows";
+        for (const int arch : archs) out += cat(arch == archs.front() ? " " : ", ", "sm_", arch);
+        return out;
+      }
+    }
+  } catch (const Error&) {
+    // Without the library a cubin cannot be had either, but the caller's fault is named first.
+  }
+  return "such as sm_75, sm_80, sm_86, sm_89, sm_90, sm_100";
 }
 
 }  // namespace
 
 std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library) {
-  if (!is_sm(target)) fail(Code::invalid_argument, "\"", target, "\" is no CUDA target such as sm_90");
+  if (!is_sm(target))
+    fail(Code::invalid_argument, "a cubin is made for one kind of GPU, and ",
+         target.empty() ? "no target is given" : cat("\"", target, "\" is none"),
+         "; expected sm_NN: ", known_targets(library));
   const Nvrtc nvrtc = open(library);
   Program program = nullptr;
   const auto must = [&](Result r, const char* what) {
@@ -89,9 +120,9 @@ std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& t
     must(nvrtc.log_size(program, &size), "log");
     std::string log(size, '\0');
     must(nvrtc.log(program, log.data()), "log");
-    const bool bad_target = log.find("invalid value for --gpu-architecture") != std::string::npos;
-    fail(bad_target ? Code::invalid_argument : Code::internal, "NVRTC for ", target, ": ", nvrtc.error(compiled), "\n",
-         log.c_str());
+    if (log.find("invalid value for --gpu-architecture") != std::string::npos)
+      fail(Code::invalid_argument, "no cubin for ", target, ": ", known_targets(library));
+    fail(Code::internal, "NVRTC for ", target, ": ", nvrtc.error(compiled), "\n", log.c_str());
   }
   size_t size = 0;
   must(nvrtc.cubin_size(program, &size), "cubin");

@@ -75,8 +75,7 @@ void Kernels::before_fork() noexcept {
   for (uint32_t n; (n = compiling_.load(std::memory_order_acquire)) != 0;) compiling_.wait(n);
 }
 
-std::vector<uint8_t> Kernels::run_compiler(std::span<const uint8_t> kernel, const std::string& target,
-                                           uint32_t kind) {
+std::vector<uint8_t> Kernels::run_compiler(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind) {
   find_module();
   if (!module_error_.empty()) fail(Code::unavailable, module_error_);
   {

@@ -10,6 +10,13 @@ namespace {
 constexpr int64_t unset = INT64_MIN;
 
 Int128 wide_quotient(Int128 a, Int128 b) { return a / b - ((a % b != 0) && ((a < 0) != (b < 0))); }
+
+// "4 to 8", "at least 4": a side that no one gave is left out.
+std::string bounds_text(int64_t lo, int64_t hi) {
+  if (lo == hi) return cat(lo);
+  if (hi == max_extent) return cat("at least ", lo);
+  return lo == 0 ? cat("at most ", hi) : cat(lo, " to ", hi);
+}
 }  // namespace
 
 Int128 quotient(DimKind kind, int64_t a, int64_t b) {
@@ -184,8 +191,8 @@ void DimTable::check(std::span<const int64_t> values) const {
   for (const DimId d : symbols_) {
     if (values[d] == unset) continue;
     if (values[d] < rows_[d].value || values[d] > rows_[d].hi) {
-      fail(Code::invalid_argument, "symbol ", symbol_name(d), " is ", values[d], ", its bounds are [", rows_[d].value,
-           ", ", rows_[d].hi, "]");
+      fail(Code::invalid_argument, "symbol ", symbol_name(d), " is ", values[d], " here, but is declared to be ",
+           bounds_text(rows_[d].value, rows_[d].hi));
     }
   }
   for (const Fact& fact : facts_) {

@@ -12,7 +12,7 @@ namespace ingot::ir {
 namespace {
 
 void check_dtype(DType dtype, std::string_view what) {
-  if (item_size(dtype) == 0) fail(Code::invalid_argument, what, ": no dtype has the number ", static_cast<int>(dtype));
+  if (item_size(dtype) == 0) fail(Code::invalid_argument, what, ": unknown dtype ", static_cast<int>(dtype));
   if (dtype == DType::c64 || dtype == DType::c128) {
     fail(Code::unimplemented, what, ": dtype ", name(dtype), " is known, but complex arithmetic is not implemented");
   }
@@ -133,7 +133,7 @@ ValueId Graph::scalar(DType dtype, double v) {
 ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs) {
   check_open();
   const OpInfo* info = op_info(code);
-  if (!info) fail(Code::invalid_argument, "no op has the number ", static_cast<uint32_t>(code));
+  if (!info) fail(Code::invalid_argument, "unknown op ", static_cast<uint32_t>(code));
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i] >= values_.size()) {
       fail(Code::invalid_argument, info->name, ": operand ", i, ": no value has the id ", operands[i]);

@@ -65,7 +65,7 @@ constexpr std::array norm{
 }  // namespace attrs
 
 constexpr OpInfo rows[] = {
-#define OP(name, number, cls, lo, hi, types, rule, attributes, doc) \
+#define OP(name, number, cls, lo, hi, types, rule, attributes, doc, example) \
   {#name, OpCode::op_##name, OpClass::cls, lo, hi, TypeSet::types, Rule::rule, attrs::attributes, doc},
 #include "ir/ops.def"
 #undef OP

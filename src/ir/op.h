@@ -10,7 +10,7 @@ namespace ingot::ir {
 
 enum class OpCode : uint32_t {
   invalid = 0,
-#define OP(name, number, cls, lo, hi, types, rule, attrs, doc) op_##name = number,
+#define OP(name, number, cls, lo, hi, types, rule, attrs, doc, example) op_##name = number,
 #include "ir/ops.def"
 #undef OP
 };

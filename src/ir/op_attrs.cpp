@@ -58,7 +58,7 @@ Attr convert(DimTable& dims, const OpInfo& info, const AttrSpec& spec, Attr v) {
     case AttrKind::dtype: {
       const auto type = static_cast<DType>(v.i);
       if (v.i <= 0 || v.i > 255 || item_size(type) == 0)
-        fail(Code::invalid_argument, info.name, ": attribute ", spec.name, ": no dtype has the number ", v.i);
+        fail(Code::invalid_argument, info.name, ": attribute ", spec.name, ": unknown dtype ", v.i);
       if (type == DType::c64 || type == DType::c128)
         fail(Code::unimplemented, info.name, ": attribute ", spec.name, ": complex dtypes are not implemented");
       break;

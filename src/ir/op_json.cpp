@@ -31,14 +31,25 @@ std::string markdown_cell(std::string_view text) {
   return out;
 }
 
+// In the order of op_table().
+constexpr std::string_view examples[] = {
+#define OP(name, number, cls, lo, hi, types, rule, attrs, doc, example) example,
+#include "ir/ops.def"
+#undef OP
+};
+
+std::string_view example_of(const OpInfo& op) { return examples[&op - op_table().data()]; }
+
+// Dtypes that are only stored and moved are no operands of a computation.
+bool computes(const OpInfo& op) { return op.rule == Rule::compare || op.rule == Rule::iota; }
+
 std::string op_json(const OpInfo& op) {
   std::string out = cat("{\"name\": ", json_string(op.name), ", \"number\": ", static_cast<uint32_t>(op.code),
                         ", \"class\": ", json_string(name(op.cls)), ", \"operands\": [", op.min_operands, ", ",
                         op.max_operands, "], \"dtypes\": [");
   bool first = true;
   for (const DType t : dtypes) {
-    const bool computes = op.rule == Rule::compare || op.rule == Rule::iota;  // fp8 is only stored and moved
-    if (!in_set(op.types, t) || (computes && (t == DType::f8e4m3 || t == DType::f8e5m2))) continue;
+    if (!in_set(op.types, t) || (computes(op) && (t == DType::f8e4m3 || t == DType::f8e5m2))) continue;
     out += cat(first ? "" : ", ", json_string(name(t)));
     first = false;
   }
@@ -49,14 +60,14 @@ std::string op_json(const OpInfo& op) {
             ", \"kind\": ", json_string(name(a.kind)), ", \"required\": ", a.required,
             ", \"default\": ", a.required ? "null" : json_string(a.fallback), ", \"doc\": ", json_string(a.doc), "}");
   }
-  return out + cat("], \"doc\": ", json_string(op.doc), "}");
+  return out + cat("], \"doc\": ", json_string(op.doc), ", \"example\": ", json_string(example_of(op)), "}");
 }
 
-std::string_view set_text(TypeSet set) {
-  switch (set) {
+std::string_view dtypes_text(const OpInfo& op) {
+  switch (op.types) {
     case TypeSet::num: return "integers, floats";
-    case TypeSet::flt: return "f16 bf16 f32 f64";
-    case TypeSet::any: return "any";
+    case TypeSet::flt: return "floats";
+    case TypeSet::any: return computes(op) ? "bool, integers, floats" : "bool, integers, floats, fp8";
     case TypeSet::boo: return "bool";
     case TypeSet::bit: return "bool, integers";
     case TypeSet::sgn: return "signed integers, floats";
@@ -75,14 +86,37 @@ std::string op_table_json() {
   return out + "]}\n";
 }
 
+std::string_view example_inputs() {
+  return "%x: f32[B, N], %y: f32[B, N], %s: f32[N], %m: f32[N, M], %i: i32[B, N], %j: i32[B, N], %b: bool[B, N], "
+         "%c: bool[B, N]";
+}
+
 std::string op_table_markdown() {
-  std::string out =
-      "# Ops\n\n"
-      "Made from the op table (`src/ir/ops.def`) by `make_ops_page`; a test holds the two together. Elementwise ops "
-      "broadcast\n"
-      "as NumPy does, all operands have one dtype, and nothing promotes by itself. Rounding, NaN and the order of "
-      "sums:\n"
-      "[numerics.md](numerics.md). Wherever an attribute names a dim, a negative number counts from the end.\n";
+  std::string out = cat(
+      R"(# Ops
+
+Made from the op table (`src/ir/ops.def`) by `make_ops_page`; a test holds the two together. `ingot ops --json` prints
+the same as data.
+
+- **Operands.** All have one dtype, and nothing promotes by itself; `select` takes a bool condition first. Elementwise
+  ops broadcast as NumPy does. A number may stand for an operand where another one tells its dtype.
+- **Dtypes.** Integers: `i8 i16 i32 i64 u8 u16 u32 u64`, the signed ones `i8 i16 i32 i64`. Floats: `f16 bf16 f32 f64`.
+  fp8: `f8e4m3 f8e5m2`, which are stored, moved and cast, not computed with. Graphs of f16, bf16 and fp8 can be built;
+  this version refuses to compile them.
+- **Attributes** stand in braces. A dtype is written in quotes (`to = "f32"`). A list of dims takes numbers and dim
+  expressions (`shape = [2, N/2]`); through the C interface a list of i64 will do where all are numbers. Where an
+  attribute names a dim, a negative number counts from the end.
+- **`slice`.** Negative constants in `starts` and `limits` count from the end, then both are cut to the operand, so that
+  a slice out of range is shorter or empty and never an error. A symbolic index (`N - 5`) is only cut, never counted
+  from the end. With a negative step the walk is downwards and `limits` is exclusive below: since -1 is the
+  last index, a limit that includes index 0 is `-(extent + 1)` or less.
+- **Reductions of nothing** (an extent of 0) give the value that changes no other: sum 0, product 1, max `-inf` and min
+  `inf` (of integers the lowest and the highest of the dtype), any false, all true; the mean is NaN.
+- Rounding, NaN and the order of sums: [numerics.md](numerics.md).
+
+Each example is the right side of `%r = ...` in a graph with the inputs
+`)",
+      example_inputs(), "`.\n");
   for (const OpClass cls : {OpClass::elementwise, OpClass::function, OpClass::reduce, OpClass::scan, OpClass::movement,
                             OpClass::gather, OpClass::contraction, OpClass::composite}) {
     std::string rows;
@@ -95,12 +129,14 @@ std::string op_table_markdown() {
         attrs += cat(attrs.empty() ? "" : "<br>", "`", a.name, "` ", name(a.kind),
                      a.required ? ", required" : cat(" = `", a.fallback, "`"), ": ", markdown_cell(a.doc));
       }
-      rows += cat("| `", op.name, "` | ", static_cast<uint32_t>(op.code), " | ", operands, " | ", set_text(op.types),
-                  " | ", markdown_cell(op.doc), " | ", attrs, " |\n");
+      rows += cat("| `", op.name, "` | ", static_cast<uint32_t>(op.code), " | ", operands, " | ", dtypes_text(op),
+                  " | ", markdown_cell(op.doc), " | `", example_of(op), "` | ", attrs, " |\n");
     }
     if (rows.empty()) continue;
-    out += cat("\n## ", name(cls),
-               "\n\n| op | number | operands | dtypes | meaning | attributes |\n|---|---|---|---|---|---|\n", rows);
+    out +=
+        cat("\n## ", name(cls),
+            "\n\n| op | number | operands | dtypes | meaning | example | attributes |\n|---|---|---|---|---|---|---|\n",
+            rows);
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // Shape rules of the movement ops.
 #include <algorithm>
 
+#include "ir/counted.h"
 #include "ir/op_rules.h"
 
 namespace ingot::ir {
@@ -15,8 +16,8 @@ void set_dims(Attr& attr, const std::vector<DimId>& dims) { attr.ints.assign(dim
 void check_count(const Inference& op, const Attr& attr, std::string_view name) {
   const size_t rank = op.value(0).shape.size();
   if (attr.ints.size() == rank) return;
-  op.reject("attribute ", name, " has ", attr.ints.size(), " entries, expected ", rank, ", one per dim of ",
-            op.graph.describe(op.operands[0]));
+  op.reject("attribute ", name, " has ", counted(attr.ints.size(), "entry", "entries"), ", expected ", rank,
+            ", one per dim of ", op.graph.describe(op.operands[0]));
 }
 
 }  // namespace

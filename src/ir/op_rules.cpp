@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/counted.h"
 #include "ir/utf8.h"
 
 namespace ingot::ir {
@@ -248,9 +249,12 @@ DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const Valu
 void infer(Inference& op) {
   const OpInfo& info = op.info;
   if (op.operands.size() < info.min_operands || op.operands.size() > info.max_operands) {
+    // Other languages call the reductions so.
+    if (op.operands.size() == 1 && (info.code == OpCode::op_max || info.code == OpCode::op_min))
+      op.reject("takes 2 operands, not 1; over the dims of one operand it is reduce_", info.name);
     if (info.min_operands == info.max_operands)
-      op.reject("takes ", info.min_operands, " operands, not ", op.operands.size());
-    op.reject("takes ", info.min_operands, " to ", info.max_operands, " operands, not ", op.operands.size());
+      op.reject("takes ", counted(info.min_operands, "operand"), ", not ", op.operands.size());
+    op.reject("takes ", info.min_operands, " to ", counted(info.max_operands, "operand"), ", not ", op.operands.size());
   }
   check_values(op);
   switch (info.rule) {

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "ir/counted.h"
+#include "ir/op_aliases.h"
 #include "ir/op_rules.h"
 #include "ir/parser.h"
 #include "ir/text.h"
@@ -261,8 +263,8 @@ class Parser {
       results = graph_.op(static_cast<uint32_t>(before)).results;
     }
     if (names.size() != results.size()) {
-      in_.fail_at(names[0].at, op.text, " has ", results.size(), results.size() == 1 ? " result, " : " results, ",
-                  names.size(), " are named");
+      in_.fail_at(names[0].at, op.text, " has ", counted(results.size(), "result"), ", ", names.size(),
+                  names.size() == 1 ? " is named" : " are named");
     }
     for (size_t i = 0; i < names.size(); ++i) name_value(results[i], names[i]);
     if (op.text != "constant" && in_.accept(":")) check_types(results);
@@ -287,16 +289,27 @@ class Parser {
     return placed(at, [&] { return graph_.constant(t.dtype, t.shape, {data, data->data(), data->size()}); });
   }
 
+  // Neither a value nor a number where an operand must be: what is often meant instead.
+  [[noreturn]] void fail_operand(const OpInfo& info) {
+    const Token& t = in_.token();
+    if (t.kind == TokenKind::word && (find_op(t.text) || t.text == "constant"))
+      in_.fail_at(t.at, "ops do not nest: give the result of ", t.text, " a name on a line of its own");
+    if (t.kind == TokenKind::word && std::ranges::find(info.attrs, t.text, &AttrSpec::name) != info.attrs.end())
+      in_.fail_at(t.at, "attributes stand in braces after the operands, as in {", t.text, " = ...}");
+    in_.fail_expected("an operand: '%name' or a number");
+  }
+
   void operation(const Token& name) {
     const OpInfo* info = find_op(name.text);
     if (!info) {
       if (name.text.find('.') != std::string_view::npos)
         in_.fail_at(name.at, "unknown op ", Lexer::found(name),
                     ": names with a dot are a host's own, and none is known");
-      std::vector<std::string_view> known{"constant"};
-      for (const OpInfo& row : op_table()) known.push_back(row.name);
-      in_.fail_at(name.at, "unknown op ", Lexer::found(name), suggestion(name.text, known));
+      in_.fail_at(name.at, "unknown op ", Lexer::found(name), op_hint(name.text));
     }
+    if (in_.token().is("("))
+      in_.fail_at(in_.token().at, "operands follow the op without parentheses, as in ", info->name,
+                  info->max_operands == 1 ? " %x" : " %x, %y");
     struct Pending {
       Literal literal;
       size_t at;
@@ -304,7 +317,8 @@ class Parser {
     std::vector<ValueId> operands;
     std::vector<bool> literal;
     std::vector<Pending> literals;
-    if (in_.token().is("%") || begins_literal(in_.token())) {
+    const bool other_word = in_.token().kind == TokenKind::word && !in_.token().is_word("return");
+    if (in_.token().is("%") || begins_literal(in_.token()) || other_word) {
       do {
         if (operands.size() > info->max_operands) break;
         literal.push_back(!in_.token().is("%"));
@@ -312,7 +326,7 @@ class Parser {
           operands.push_back(value_ref());
           continue;
         }
-        if (!begins_literal(in_.token())) in_.fail_expected("an operand: '%name' or a number");
+        if (!begins_literal(in_.token())) fail_operand(*info);
         const size_t at = in_.token().at;
         literals.push_back({parse_literal(in_), at});
         operands.push_back(no_value);
@@ -357,8 +371,8 @@ class Parser {
       while (in_.accept(","));
     }
     if (values.size() != outputs_.size()) {
-      in_.fail_at(at, "return gives ", values.size(), " values, but the graph's head names ", outputs_.size(),
-                  " outputs");
+      in_.fail_at(at, "return gives ", counted(values.size(), "value"), ", but the graph's head names ",
+                  counted(outputs_.size(), "output"));
     }
     for (size_t i = 0; i < values.size(); ++i) {
       check_type(values[i], outputs_[i].type, outputs_[i].type_at);

@@ -1,6 +1,7 @@
 // Literals and the data of constants.
 #include <algorithm>
 
+#include "ir/counted.h"
 #include "ir/parser.h"
 #include "ir/utf8.h"
 
@@ -52,12 +53,14 @@ class ElementReader {
     if (!in_.token().is("]")) {
       do {
         if (count == shape_[d])
-          in_.fail_at(in_.token().at, "the list for dim ", d, " has more than ", shape_[d], " entries");
+          in_.fail_at(in_.token().at, "the list for dim ", d, " has more than ",
+                      counted(shape_[d], "entry", "entries"));
         level(d + 1);
         ++count;
       } while (in_.accept(","));
     }
-    if (count != shape_[d]) in_.fail_at(at, "the list for dim ", d, " has ", count, " entries, expected ", shape_[d]);
+    if (count != shape_[d])
+      in_.fail_at(at, "the list for dim ", d, " has ", counted(count, "entry", "entries"), ", expected ", shape_[d]);
     in_.expect("]", "after the last entry of a list");
   }
 

@@ -9,6 +9,7 @@ root = Path(sys.argv[1])
 FLAGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{root}/include"]
 USE = "#include <{0}>\n#include <{0}>\n{1}\n"
 C_BODY = "int main(void) { ingot_run_options o = INGOT_RUN_OPTIONS_INIT; return (int)o.reserved; }"
+CXX_BODY = "int main() { ingot_run_options o = INGOT_RUN_OPTIONS_INIT; return (int)o.reserved; }"
 
 
 def compile_alone(compiler, std, suffix, header, body):
@@ -22,7 +23,7 @@ def compile_alone(compiler, std, suffix, header, body):
 
 
 bad = sum(compile_alone("cc", std, "c", "ingot/ingot.h", C_BODY) for std in ("c99", "c11", "c17"))
-bad += sum(compile_alone("c++", std, "cpp", "ingot/ingot.h", "int main() { return INGOT_OK; }")
+bad += sum(compile_alone("c++", std, "cpp", "ingot/ingot.h", CXX_BODY)
            for std in ("c++11", "c++14", "c++17", "c++20"))
 bad += sum(compile_alone("c++", std, "cpp", "ingot/ingot.hpp", "int main() { return 0; }")
            for std in ("c++17", "c++20"))

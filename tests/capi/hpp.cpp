@@ -2,7 +2,11 @@
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstring>
+#include <type_traits>
+#include <utility>
+#include <vector>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -11,13 +15,29 @@
 
 using namespace ingot_cpp;
 
+namespace {
+
+template <class F>
+ingot_code code_of(F run) {
+  try {
+    run();
+  } catch (const std::exception& e) {  // as a host without this header's names catches it
+    const auto* error = dynamic_cast<const Error*>(&e);
+    CHECK(std::string(e.what()) != "");
+    return error ? error->code() : INGOT_INTERNAL;
+  }
+  return INGOT_OK;
+}
+
+}  // namespace
+
 TEST_CASE("a graph is built, printed, parsed back and run") {
   const Context context;
   Graph g(context, "axpy");
-  const ingot_dim n = g.symbol("N");
-  const ingot_value x = g.input("x", INGOT_F64, {n});
-  const ingot_value y = g.op(INGOT_OP_FMA, {x, g.scalar(2.0), g.scalar(1.0)});
-  g.output(g.op(INGOT_OP_REDUCE_SUM, {y}, {Attr("axes", std::vector<int64_t>{0}), Attr("keepdims", true)}), "total");
+  const Dim n = g.symbol("N");
+  const Value x = g.input("x", INGOT_F64, {n});
+  const Value y = g.op(INGOT_OP_FMA, {x, g.scalar(2.0), g.scalar(1.0)});
+  g.output(g.op(INGOT_OP_REDUCE_SUM, {y}, {{"axes", {0}}, {"keepdims", true}}), "total");
   g.finish();
   const Graph again = Graph::parse(context, g.print());
   const Executable e(context, again);
@@ -30,6 +50,186 @@ TEST_CASE("a graph is built, printed, parsed back and run") {
   CHECK(copy.describe("fusion").find("reduce_sum") != std::string::npos);
   CHECK(context.stats().runs == 1);
 }
+
+TEST_CASE("shapes mix dims and numbers, and every way to write an attribute arrives as what it says") {
+  const Context context;
+  Graph g(context);
+  const Dim n = g.symbol("N", 1);
+  const int rows = 2;
+  const size_t cols = 3;
+  const Value x = g.input<float>("x", {rows, cols, n});
+  const std::vector<int64_t> axes{0, 1};
+  const ingot_dtype type = INGOT_F64;
+  Value v = g.op(INGOT_OP_RESHAPE, {x}, {{"shape", {6, n}}});
+  v = g.op(INGOT_OP_RESHAPE, {v}, {{"shape", std::vector<Dim>{g.dim(INGOT_DIM_MUL, {n, 6})}}});
+  v = g.op(INGOT_OP_RESHAPE, {v}, {{"shape", {rows, cols, g.dim(INGOT_DIM_MUL, {n, 1})}}});
+  v = g.op(INGOT_OP_GELU, {v}, {{"approximate", "tanh"}});
+  v = g.op(INGOT_OP_GELU, {v}, {{"approximate", std::string("none")}});
+  v = g.op(INGOT_OP_CAST, {v}, {{"to", INGOT_F64}});
+  v = g.op(INGOT_OP_CAST, {v}, {Attr::dtype("to", type)});
+  v = g.op(INGOT_OP_LAYER_NORM, {v, g.scalar(1.0)}, {{"axis", -1}, {"epsilon", 0.5f}});
+  v = g.op(INGOT_OP_REDUCE_SUM, {v}, {{"axes", axes}, {"keepdims", false}});
+  g.output(v);
+  g.output(g.op(INGOT_OP_REDUCE_SUM, {x}, {{"axes", {}}}));
+  g.output(g.op(INGOT_OP_IOTA, {}, {{"shape", {4}}, {"dtype", INGOT_I32}}));
+  g.finish();
+  const std::string text = g.print();
+  for (const char* part :
+       {"f32[2, 3, N]", "shape = [6, N]", "shape = [6*N]", "shape = [2, 3, N]", "approximate = \"tanh\"",
+        "to = \"f64\"", "epsilon = 0.5", "axes = [0, 1]", "axes = []", "dtype = \"i32\""})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part) << " in\n" << text);
+}
+
+TEST_CASE("facts and dim inputs are checked at each run") {
+  const Context context;
+  Graph g(context);
+  const Dim n = g.symbol("N"), m = g.symbol("M"), k = g.symbol("K");
+  const Value x = g.input<int32_t>("x", {n}), y = g.input<int32_t>("y", {m});
+  g.dim_input("k", k);
+  g.assume_equal({n, m});
+  g.assume_divisible(n, 4);
+  g.output(g.op(INGOT_OP_ADD, {x, y}));
+  g.output(g.op(INGOT_OP_IOTA, {}, {{"shape", {k}}}));
+  g.finish();
+  CHECK(g.find("x").id == x.id);
+  const Executable e(context, g);
+  std::vector<int32_t> a(8, 1), b(8, 2), c(8);
+  std::vector<int64_t> counted(3);
+  int64_t three = 3;
+  const Tensor extent(&three, {});
+  e.run({Tensor(a), Tensor(b), extent}, {Tensor(c), Tensor(counted)});
+  CHECK(c == std::vector<int32_t>(8, 3));
+  CHECK(counted == std::vector<int64_t>{0, 1, 2});
+  const Tensor a6(a.data(), {6}), b6(b.data(), {6}), c6(c.data(), {6}), a4(a.data(), {4}), out(counted);
+  const Tensor b8(b), c8(c);
+  CHECK(code_of([&] { e.run({&a6, &b6, &extent}, {&c6, &out}); }) == INGOT_INVALID_ARGUMENT);  // not by 4
+  CHECK(code_of([&] { e.run({&a4, &b8, &extent}, {&c8, &out}); }) == INGOT_INVALID_ARGUMENT);  // not equal
+}
+
+TEST_CASE("inputs and outputs of an executable describe themselves") {
+  const Context context;
+  const Graph g = Graph::parse(context,
+                               "ingot 1.0\ngraph @g(%x: f32[B, 3], %\"two words\": u8[]) -> (y: f32[B, 6], u8[]) {\n"
+                               "  %0 = concat %x, %x {axis = 1}\n  return %0, %\"two words\"\n}\n");
+  const Executable e(context, g);
+  const std::vector<IoInfo> in = e.inputs(), out = e.outputs();
+  REQUIRE((in.size() == 2 && out.size() == 2));
+  CHECK((in[0].name == "x" && in[0].dtype == INGOT_F32 && in[0].shape_text == "[B, 3]"));
+  CHECK(in[0].extents == std::vector<int64_t>{-1, 3});
+  CHECK((in[1].name == "two words" && in[1].dtype == INGOT_U8 && in[1].extents.empty()));
+  CHECK((out[0].name == "y" && out[0].shape_text == "[B, 6]" && out[1].name == ""));
+}
+
+TEST_CASE("constants take the dtype and shape of what they are made from") {
+  const Context context;
+  Graph g(context);
+  const std::vector<float> f{1, 2, 3, 4};
+  const std::array<int16_t, 2> i16{5, 6};
+  const std::vector<uint16_t> halves{0x3c00, 0xc000};
+  g.output(g.constant(f));
+  g.output(g.constant(f, {2, 2}));
+  g.output(g.constant(i16));
+  g.output(g.constant({1.5, 2.5}));
+  g.output(g.constant({1LL, 2LL}, {2, 1}));
+  g.output(g.constant(std::vector<bool>{true, false, true}));
+  g.output(g.constant(std::vector<uint8_t>{}));
+  g.output(g.constant(Tensor(INGOT_F16, halves.data(), {2})));
+  g.output(g.constant(Tensor(f.data() + 3, {2}, {-2})));
+  g.output(g.scalar(int8_t{-1}));
+  g.finish();
+  const std::string text = g.print();
+  for (const char* part : {"[1.0, 2.0, 3.0, 4.0] : f32[4]", "[[1.0, 2.0], [3.0, 4.0]] : f32[2, 2]", "[5, 6] : i16[2]",
+                           "[1.5, 2.5] : f64[2]", "[[1], [2]] : i64[2, 1]", "[true, false, true] : bool[3]",
+                           "hex(\"\") : u8[0]", "[1.0, -2.0] : f16[2]", "[4.0, 2.0] : f32[2]", "-1 : i8"})
+    CHECK_MESSAGE(text.find(part) != std::string::npos, std::string(part) << " in\n" << text);
+  // A shape with another number of items would read beyond the container.
+  for (const std::vector<int64_t>& shape :
+       {std::vector<int64_t>{5}, {3}, {2, 3}, {}, {-2, -2}, {0}, {4, INT64_MAX}, {INT64_MAX, INT64_MAX}})
+    CHECK(code_of([&] { Tensor(f, shape); }) == INGOT_INVALID_ARGUMENT);
+  const std::vector<float> none;
+  CHECK(code_of([&] { Tensor(none, {1}); }) == INGOT_INVALID_ARGUMENT);
+  CHECK(code_of([&] { Tensor(none, {3, 0}); }) == INGOT_OK);
+  CHECK(code_of([&] { Tensor(ingot_dtype{77}, nullptr, {0}); }) == INGOT_INVALID_ARGUMENT);
+}
+
+TEST_CASE("the dtype of every C++ number and of every DLPack code agree") {
+  const auto same = [](ingot_dtype expected, ingot_dtype dtype, ingot_dlpack_type a) {
+    const ingot_dlpack_type b = dlpack_of(expected);
+    CHECK((dtype == expected && a.code == b.code && a.bits == b.bits && a.lanes == b.lanes));
+  };
+#define SAME(number, type) same(number, dtype_of<type>::value, dtype_of<type>::dlpack())
+  SAME(INGOT_BOOL, bool);
+  SAME(INGOT_I8, int8_t);
+  SAME(INGOT_I16, int16_t);
+  SAME(INGOT_I32, int32_t);
+  SAME(INGOT_I64, int64_t);
+  SAME(INGOT_I64, long long);
+  SAME(INGOT_U8, uint8_t);
+  SAME(INGOT_U16, uint16_t);
+  SAME(INGOT_U32, uint32_t);
+  SAME(INGOT_U64, uint64_t);
+  SAME(INGOT_U64, unsigned long long);
+  SAME(INGOT_F32, float);
+  SAME(INGOT_F64, double);
+#undef SAME
+}
+
+TEST_CASE("the number of tensors may be known at run time only") {
+  const Context context;
+  for (const size_t count : {1, 3, 20}) {
+    Graph g(context);
+    const Dim n = g.symbol("N");
+    std::vector<Value> parts;
+    for (size_t i = 0; i < count; ++i) parts.push_back(g.input<double>("", {n}));
+    g.output(g.op(INGOT_OP_CONCAT, parts));
+    g.finish();
+    const Executable e(context, g);
+    std::vector<std::vector<double>> data;
+    std::vector<double> expected;
+    for (size_t i = 0; i < count; ++i) {
+      data.push_back({double(i), double(i) + 0.5});
+      expected.insert(expected.end(), data[i].begin(), data[i].end());
+    }
+    std::vector<Tensor> in;  // grows, so the tensors move
+    for (auto& d : data) in.emplace_back(d);
+    std::vector<const Tensor*> pointers;
+    for (const Tensor& t : in) pointers.push_back(&t);
+    CHECK(e.output_shape(in, 0) == std::vector<int64_t>{int64_t(2 * count)});
+    std::vector<double> out(2 * count), again(2 * count);
+    e.run(in, {Tensor(out)});
+    CHECK(out == expected);
+    const std::array<Tensor, 1> outs{Tensor(again)};
+    e.run(pointers, outs);
+    CHECK(again == expected);
+    CHECK(e.scratch_size(in) < 1u << 20);
+  }
+}
+
+TEST_CASE("a copy of a tensor is its own, and a graph without inputs runs") {
+  std::vector<float> data(6);
+  Tensor a(data, {2, 3});
+  Tensor b = a, c(data);
+  c = b;
+  const Tensor d = std::move(b);
+  a = Tensor(data);
+  CHECK((a.shape() == std::vector<int64_t>{6} && a.get()->ndim == 1 && a.get()->shape[0] == 6));
+  for (const Tensor* t : {&std::as_const(c), &d})
+    CHECK((t->get()->shape == t->shape().data() && t->get()->ndim == 2 && t->get()->shape[1] == 3));
+  const Context context;
+  Graph g(context);
+  g.output(g.op(INGOT_OP_IOTA, {}, {{"shape", {6}}, {"dtype", INGOT_F32}}));
+  g.finish();
+  Executable(context, g).run({}, {&a});
+  CHECK(data[5] == 5);
+}
+
+// Numbers and dims, or dims and values, cannot be taken for one another.
+static_assert(!std::is_constructible_v<Extent, ingot_dim> && !std::is_convertible_v<ingot_value, Value>);
+static_assert(!std::is_constructible_v<Extent, Value> && !std::is_constructible_v<Extent, double>);
+// A view of a temporary would dangle.
+static_assert(!std::is_constructible_v<Tensor, std::vector<float>&&, std::vector<int64_t>>);
+static_assert(std::is_nothrow_move_constructible_v<Tensor>);
+static_assert(std::is_base_of_v<std::exception, Error>);
 
 #if defined(__x86_64__)
 TEST_CASE("the caller's rounding, flushing and traps reach neither parsing nor compiling nor a run") {

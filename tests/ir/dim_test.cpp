@@ -123,7 +123,17 @@ TEST_CASE_FIXTURE(Dims, "symbols: names, bounds, and their intersection") {
   CHECK(t.bounds(N).hi == 9);
   CHECK(t.bounds(t.add(t.mul(N, c(2)), c(1))).hi == 19);
   CHECK(t.bounds(t.sub(N, c(5))).lo == -1);
-  CHECK(fault([&] { value_of(t, N, {0, 0, 3}); }) == "symbol N is 3, its bounds are [4, 9]");
+  CHECK(fault([&] { value_of(t, N, {0, 0, 3}); }) == "symbol N is 3 here, but is declared to be 4 to 9");
+  const auto range = [](int64_t lo, int64_t hi, int64_t value) {
+    DimTable own;
+    const DimId s = own.symbol("S", lo, hi);
+    std::vector<int64_t> values(own.size(), 0);
+    values[s] = value;
+    return fault([&] { own.check(values); });
+  };
+  CHECK(range(4, max_extent, 3) == "symbol S is 3 here, but is declared to be at least 4");
+  CHECK(range(0, 7, 8) == "symbol S is 8 here, but is declared to be at most 7");
+  CHECK(range(5, 5, 8) == "symbol S is 8 here, but is declared to be 5");
 }
 
 TEST_CASE_FIXTURE(Dims, "minima and maxima drop what never decides") {

@@ -97,11 +97,51 @@ TEST_CASE("errors of statements") {
         "3:29: the integer '9999999999999999999' is too large");
   CHECK(body("  %0 = layer_norm %x, %x {epsilon = \"a\"}\n") ==
         "3:37: expected a number for attribute epsilon, found '\"a\"'");
-  CHECK(body("  return %x, %x") == "3:3: return gives 2 values, but the graph's head names 1 outputs");
-  CHECK(body("  return") == "3:3: return gives 0 values, but the graph's head names 1 outputs");
+  CHECK(body("  return %x, %x") == "3:3: return gives 2 values, but the graph's head names 1 output");
+  CHECK(body("  return") == "3:3: return gives 0 values, but the graph's head names 1 output");
   CHECK(body("  return %x }\n graph @h") == "4:2: several graphs in one text are not supported");
   CHECK(body("  return %x } tail") == "3:15: expected the end of the text, found 'tail'");
   CHECK(body("  jump %x") == "3:3: expected a statement '%name = op ...' or return, found 'jump'");
+}
+
+TEST_CASE("the names of other languages lead to the op, and only near spellings are guessed at") {
+  const auto said = [](const std::string& op) {
+    const std::string message = body("  %0 = " + op + " %x\n"), start = "3:8: unknown op '" + op + "'";
+    CHECK(message.starts_with(start));
+    return message.substr(std::min(message.size(), start.size()));
+  };
+  for (const auto& [name, op] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"sum", "reduce_sum"},       {"mean", "reduce_mean"},  {"prod", "reduce_prod"},   {"amax", "reduce_max"},
+           {"any", "reduce_any"},       {"all", "reduce_all"},    {"where", "select"},       {"power", "pow"},
+           {"dot", "matmul"},           {"mm", "matmul"},         {"concatenate", "concat"}, {"cat", "concat"},
+           {"astype", "cast"},          {"subtract", "sub"},      {"multiply", "mul"},       {"divide", "div"},
+           {"negative", "neg"},         {"absolute", "abs"},      {"minimum", "min"},        {"maximum", "max"},
+           {"clip", "clamp"},           {"permute", "transpose"}, {"expand", "broadcast"},   {"flip", "reverse"},
+           {"arange", "iota"},          {"equal", "eq"},          {"less_equal", "le"},      {"logical_and", "and"},
+           {"bitwise_xor", "xor"},      {"invert", "not"},        {"view", "reshape"},       {"swish", "silu"},
+           {"layernorm", "layer_norm"}, {"rmsnorm", "rms_norm"},  {"Softmax", "softmax"},    {"expp", "exp"}}) {
+    CHECK(said(name) == std::string(", did you mean ") + op + "?");
+  }
+  // One letter from min, tanh and exp, but nothing like them.
+  for (const char* name : {"sin", "cos", "tan", "exp2", "log2", "log1p", "argmax", "cumsum", "sign"})
+    CHECK(said(name) == ", and no op here does the same");
+  for (const char* name : {"quux", "x", "convolution", "fft"}) CHECK(said(name) == "");
+}
+
+TEST_CASE("what other notations write is told how to write it here") {
+  CHECK(body("  %0 = exp(%x)\n") == "3:11: operands follow the op without parentheses, as in exp %x");
+  CHECK(body("  %0 = add (%x, %x)\n") == "3:12: operands follow the op without parentheses, as in add %x, %y");
+  CHECK(body("  %0 = add exp %x, %x\n") == "3:12: ops do not nest: give the result of exp a name on a line of its own");
+  CHECK(body("  %0 = add %x, exp(%x)\n") ==
+        "3:16: ops do not nest: give the result of exp a name on a line of its own");
+  CHECK(body("  %0 = softmax %x, axis = 1\n") ==
+        "3:20: attributes stand in braces after the operands, as in {axis = ...}");
+  CHECK(body("  %0 = add x, %x\n") == "3:12: expected an operand: '%name' or a number, found 'x'");
+  CHECK(body("  %0 = add %x, y\n") == "3:16: expected an operand: '%name' or a number, found 'y'");
+  CHECK(body("  %0 = add\n  return %0\n") == "3:8: add: takes 2 operands, not 0");
+  CHECK(body("  %0 = max %x {axes = [0]}\n").starts_with("3:16: unknown attribute 'axes' of max"));
+  CHECK(body("  %0 = max %x\n") == "3:8: max: takes 2 operands, not 1; over the dims of one operand it is reduce_max");
+  CHECK(body("  %0 = exp %x, %x\n") == "3:8: exp: takes 1 operand, not 2");
 }
 
 TEST_CASE("errors of constants") {

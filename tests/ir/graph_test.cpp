@@ -36,7 +36,7 @@ TEST_CASE("values carry their kind, type and name") {
 
 TEST_CASE("inputs are checked") {
   Graph g;
-  CHECK(fault([&] { g.input("x", DType::invalid, {}); }) == "input x: no dtype has the number 0");
+  CHECK(fault([&] { g.input("x", DType::invalid, {}); }) == "input x: unknown dtype 0");
   CHECK(fault([&] { g.input("x", static_cast<DType>(200), {}); }) != "");
   CHECK(fault([&] { g.input("x", DType::c64, {}); }, Code::unimplemented) ==
         "input x: dtype c64 is known, but complex arithmetic is not implemented");
@@ -95,7 +95,7 @@ TEST_CASE("unknown ops and values") {
   const ValueId x = g.input("x", DType::f32, {});
   const ValueId none[] = {x, 77};
   CHECK(fault([&] { g.op(OpCode::op_add, none); }) == "add: operand 1: no value has the id 77");
-  CHECK(fault([&] { g.op(static_cast<OpCode>(9999), none); }) == "no op has the number 9999");
+  CHECK(fault([&] { g.op(static_cast<OpCode>(9999), none); }) == "unknown op 9999");
   CHECK(fault([&] { g.output("", 77); }) == "no value has the id 77");
 }
 

@@ -110,3 +110,21 @@ TEST_CASE("the op table as Markdown names every op and attribute") {
     for (const AttrSpec& a : op.attrs) CHECK(page.find(cat("`", a.name, "`")) != std::string::npos);
   }
 }
+
+TEST_CASE("every op has an example that parses and uses it, and the op reference shows it") {
+  const std::string page = op_table_markdown(), data = op_table_json();
+  for (const OpInfo& op : op_table()) {
+    const std::string start = cat("| `", op.name, "` | ");
+    const size_t row = page.find(start);
+    REQUIRE(row != std::string::npos);
+    const size_t at = page.find(cat("`", op.name, " "), row + start.size());
+    const std::string example = page.substr(at + 1, page.find('`', at + 1) - at - 1);
+    CAPTURE(example);
+    CHECK(example.starts_with(op.name));
+    // A result of any dtype and shape is brought to one that the graph's head can name.
+    const Graph g = parse(cat("ingot 1.0\ngraph @example(", example_inputs(), ") -> (bool[]) {\n  %r = ", example,
+                              "\n  %same = eq %r, %r\n  %all = reduce_all %same\n  return %all\n}\n"));
+    CHECK(g.op(0).code == op.code);
+  }
+  CHECK(data.find("\"example\": \"cast %x {to = \\\"i32\\\"}\"") != std::string::npos);
+}

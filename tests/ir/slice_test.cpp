@@ -101,7 +101,7 @@ TEST_CASE("ill-formed slices") {
   CHECK(wrong({ints("starts", {0, 0}), ints("limits", {1, 1}), ints("steps", {1, 0})}) ==
         "slice: attribute steps: 0 is no step");
   CHECK(wrong({ints("starts", {0}), ints("limits", {1, 1})}) ==
-        "slice: attribute starts has 1 entries, expected 2, one per dim of %x: f32[N, 4]");
+        "slice: attribute starts has 1 entry, expected 2, one per dim of %x: f32[N, 4]");
   CHECK(wrong({ints("starts", {0, 0})}) == "slice: attribute limits is missing, expected a list of dim");
   CHECK(wrong({ints("starts", {0, 0}), ints("limits", {1, 1}), ints("steps", {1, INT64_MIN})}) != "");
   const std::vector<NamedAttr> extreme = {ints("starts", {INT64_MIN, INT64_MAX}),

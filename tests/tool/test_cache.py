@@ -7,11 +7,45 @@ import subprocess
 import time
 
 import tool
-from tool import EXAMPLES, TOOL, ToolTest
+from tool import BAD_INPUT, EXAMPLES, TOOL, USAGE, ToolTest
 
 GRAPHS = sorted(glob.glob(os.path.join(EXAMPLES, "graphs", "*.ingot")))
 SOFTMAX = os.path.join(EXAMPLES, "graphs", "softmax.ingot")
 RUN = [SOFTMAX, "--random", "1", "--shape", "B=64", "--shape", "N=1000", "--backend", "cpu"]
+
+
+class Looking(ToolTest):
+    """list, verify and clear look at a cache; only what fills one makes its directory."""
+
+    def test_a_directory_that_is_not_there_is_an_error_and_stays_so(self):
+        for verb in ["list", "verify", "clear"]:
+            for flags in [[], ["--json"]]:
+                for name in ["absent", "absent/deeper"]:
+                    with self.subTest((verb, flags, name)):
+                        self.fails(BAD_INPUT, self.path(name), "cache", verb, "--dir", self.path(name), *flags)
+                        self.fails(BAD_INPUT, name, "cache", verb, "--dir", name, *flags)
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_without_dir_it_is_an_empty_cache_and_stays_absent(self):
+        for verb, said in [("list", "0 entries"), ("verify", "0 good"), ("clear", "0 entries removed")]:
+            text = self.ok("cache", verb).decode()
+            self.assertIn(self.cache, text)
+            self.assertIn(said, text)
+            report = json.loads(self.ok("cache", verb, "--json"))
+            self.assertEqual((report["schema"], report["directory"]), (1, self.cache))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_an_empty_name_does_not_mean_the_users_cache(self):
+        for verb in ["list", "verify", "clear"]:
+            self.fails(USAGE, "empty", "cache", verb, "--dir", "")
+        self.fails(USAGE, "empty", "cache", "warm", SOFTMAX, "--dir", "")
+
+    def test_a_directory_of_other_things_is_left_as_it_is(self):
+        os.mkdir(self.path("other"), 0o700)
+        self.write("other/file", "content")
+        for verb in ["list", "verify", "clear"]:
+            self.ok("cache", verb, "--dir", "other")
+        self.assertEqual(os.listdir(self.path("other")), ["file"])
 
 
 class Cache(ToolTest):
@@ -75,8 +109,8 @@ class Cache(ToolTest):
         report = json.loads(self.ok("cache", "list", "--json"))
         self.assertEqual((report["schema"], report["directory"], len(report["entries"])), (1, self.cache, 1))
         self.assertEqual(report["bytes"], sum(os.path.getsize(f) for f in self.files()))
-        self.assertIn(b"1 entries", self.ok("cache", "list"))
-        self.assertIn(b"1 entries removed", self.ok("cache", "clear"))
+        self.assertIn(b"1 entry,", self.ok("cache", "list"))
+        self.assertIn(b"1 entry removed", self.ok("cache", "clear"))
         self.assertEqual(self.files(), [])
         self.assertEqual(self.stats(*RUN)["compiles"], 1)
 

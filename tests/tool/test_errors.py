@@ -59,10 +59,22 @@ class Usage(ToolTest):
             ("named twice", ["--random", "1", "--shape", "N=1", "--output", "0=a.npy", "--output", "0=b.npy"]),
             ("given as 1 and as 2", ["--random", "1", "--shape", "N=1", "--shape", "N=2"]),
             ("LOW:HIGH", ["--random", "1", "--shape", "N=1", "--range", "x=3"]),
-            ("LOW:HIGH", ["--random", "1", "--shape", "N=1", "--range", "x=3:1"]),
+            ("LOW (3) is above HIGH (1)", ["--random", "1", "--shape", "N=1", "--range", "x=3:1"]),
+            ("LOW:HIGH", ["--random", "1", "--shape", "N=1", "--range", "x=a:1"]),
+            ("LOW:HIGH", ["--random", "1", "--shape", "N=1", "--range", "x=1:2:3"]),
+            ("finite", ["--random", "1", "--shape", "N=1", "--range", "x=nan:1"]),
+            ("finite", ["--random", "1", "--shape", "N=1", "--range", "x=0:inf"]),
+            ("x is given twice", ["--random", "1", "--shape", "N=1", "--range", "x=0:1", "--range", "0=0:1"]),
         ]:
             with self.subTest(flags):
                 self.fails(USAGE, message, "run", graph, *flags)
+
+
+    def test_an_input_is_given_once(self):
+        graph = self.graph("graph @g(%x: f32[]) -> (f32[]) {\n  return %x\n}\n")
+        self.fails(USAGE, "input x is given twice", "run", graph, "--input", "x=1", "--input", "x=2")
+        self.fails(USAGE, "input x is given twice", "run", graph, "--input", "x=1", "--input", "0=2")
+        self.fails(USAGE, "not random", "run", graph, "--random", "1", "--input", "x=1", "--range", "x=0:1")
 
 
 class GraphText(ToolTest):
@@ -123,21 +135,28 @@ class GraphText(ToolTest):
             + "a" * 10_000_000
             + " %x\n  return %0\n}\n"
         )
-        for text in [deep, long_line]:
-            code, out, err = self.call("run", self.write("big.ingot", text), "--random", "1", "--shape", "N=1")
-            self.assertEqual((code, out), (BAD_INPUT, b""))
-            self.assertLess(len(err), 2000)
+        for text in [deep, long_line, "x" * 10_000_000]:
+            for verb in ["run", "compile", "explain", "bench"]:
+                code, out, err = self.call(verb, self.write("big.ingot", text))
+                self.assertEqual((code, out), (BAD_INPUT, b""))
+                self.assertLess(len(err), 2000)
 
 
 class Files(ToolTest):
     def test_files_that_are_not_there_or_cannot_be_read(self):
-        self.fails(BAD_INPUT, "No such file", "run", self.path("none.ingot"))
-        self.fails(BAD_INPUT, "directory", "run", self.folder)
+        for verb in [["run"], ["compile"], ["explain"], ["bench"], ["cache", "warm"]]:
+            self.fails(BAD_INPUT, "none.ingot: No such file", *verb, self.path("none.ingot"))
+            self.fails(BAD_INPUT, self.folder + ": Is a directory", *verb, self.folder)
+        self.fails(BAD_INPUT, "Is a directory", "run", self.graph(COPY), "--input", f"x={self.folder}")
         self.fails(BAD_INPUT, "No such file", "run", self.graph(COPY), "--input", "x=none.npy")
 
     def test_outputs_that_cannot_be_written(self):
         flags = ["run", self.graph(COPY), "--random", "1", "--shape", "N=4"]
         self.fails(FAILED, "No such file", *flags, "--output", "0=none/y.npy")
+        self.fails(FAILED, "directory", *flags, "--output", f"0={self.folder}")
+        for verb in ["compile", "explain"]:
+            self.fails(FAILED, "No such file", verb, self.graph(COPY), "-o", "none/out")
+            self.fails(FAILED, "directory", verb, self.graph(COPY), "-o", self.folder)
         self.fails(FAILED, "No such file", *flags, "--output", "0=y.npy", "--stats", "none/s.json")
         if os.path.exists("/dev/full"):
             self.fails(FAILED, "No space", *flags, "--output", "0=/dev/full")
@@ -186,6 +205,11 @@ class Sizes(ToolTest):
             "graph @g(%x: f32[N], %y: f32[M]) -> (f32[N]) where N % 8 == 0, M <= 5 {\n  return %x\n}\n"
         )
         self.ok("run", graph, "--random", "1", "--shape", "N=16", "--shape", "M=5")
+        self.fails(
+            BAD_INPUT,
+            "symbol M is 6 here, but is declared to be at most 5",
+            *["run", graph, "--random", "1", "--shape", "N=16", "--shape", "M=6"],
+        )
         for n, m in [(7, 5), (16, 6)]:
             code, _, err = self.call("run", graph, "--random", "1", "--shape", f"N={n}", "--shape", f"M={m}")
             self.assertEqual(code, BAD_INPUT, err)
@@ -205,6 +229,12 @@ class Targets(ToolTest):
         graph = os.path.join(EXAMPLES, "graphs", "softmax.ingot")
         self.fails(USAGE, "x86-64-v3", "compile", graph, "--target", "z80")
         self.fails(BAD_INPUT, "kernel 9 of 1", "compile", graph, "--kernel", "9")
+
+    def test_a_cubin_is_for_a_gpu_that_is_named(self):
+        graph = os.path.join(EXAMPLES, "graphs", "softmax.ingot")
+        for flags, said in [([], "no target is given"), (["--target", "x86-64-v3"], '"x86-64-v3" is none')]:
+            self.fails(BAD_INPUT, said, "compile", graph, "--emit", "cubin", *flags)
+            self.fails(BAD_INPUT, "sm_90", "compile", graph, "--emit", "cubin", *flags)
 
     def test_code_for_another_machine_cannot_be_warmed(self):
         if not tool.HAS_COMPILER:

@@ -5,6 +5,8 @@ import json
 import os
 import re
 
+import numpy as np
+
 import tool
 from tool import EXAMPLES, HAS_COMPILER, ToolTest
 
@@ -122,7 +124,14 @@ class Bench(ToolTest):
         for name, figure in report["ns"].items():
             self.assertGreaterEqual(len(figure["samples"]), 3, name)
             self.assertGreater(min(figure["samples"]), 0, name)
-            self.assertLessEqual(min(figure["samples"]), figure["median"])
+            self.assertEqual(figure["count"], len(figure["samples"]))
+            for key, wanted in [
+                ("min", np.min(figure["samples"])),
+                ("median", np.median(figure["samples"])),
+                ("p10", np.percentile(figure["samples"], 10)),
+                ("p90", np.percentile(figure["samples"], 90)),
+            ]:
+                self.assertAlmostEqual(figure[key] / wanted, 1, 9, (name, key))
         self.assertEqual(report["bytes_read"] + report["bytes_written"], 2 * 4 * 100 * 4)
         self.assertEqual(report["launches"], 1)
         self.assertGreater(report["ratios"]["unfused_to_fused"], 0)
@@ -144,8 +153,12 @@ class Bench(ToolTest):
                 "N=16",
                 stdin=file.read(),
             )
-        for part in [b"cold compile", b"warm disk, first call", b"B=1, N=16", b"memcpy / fused"]:
+        for part in [b"cold compile", b"warm disk, first call", b"B=1, N=16", b"memcpy / fused", b"1 kernel, 1 launch "]:
             self.assertIn(part, text)
+        self.assertRegex(text, rb"(?m)^ +min +median +p10 +p90 +n *$")
+        cell = rb" +[0-9.]+ [num]s"
+        self.assertRegex(text, rb"(?m)^  warm call" + cell * 4 + rb" +3  \d+ bytes read")
+        self.assertRegex(text, rb"(?m)^  cold compile" + cell * 4 + rb" +7  ")
 
     def test_nothing_is_left_behind(self):
         self.ok("bench", SOFTMAX, "--shape", "B=2", "--shape", "N=10", "--samples", "3")
@@ -167,6 +180,21 @@ class Ops(ToolTest):
         text = self.ok("ops").decode()
         self.assertEqual(len(text.splitlines()), len(table["ops"]))
         self.assertRegex(text, r"(?m)^fma +elementwise, 3 operands: ")
+        self.assertRegex(text, r"(?m)^exp +function, 1 operand: ")
+
+    def test_every_example_runs(self):
+        inputs = re.search(r"inputs\n`(.*)`", self.page()).group(1)
+        sizes = ["--random", "1", "--shape", "B=3", "--shape", "N=4", "--shape", "M=2", "--backend", "interp"]
+        for op in json.loads(self.ok("ops", "--json"))["ops"]:
+            with self.subTest(op["name"]):
+                self.assertIn(f"`{op['example']}`", self.page())
+                body = f"  %r = {op['example']}\n  %s2 = eq %r, %r\n  %t = reduce_all %s2\n  return %t\n"
+                graph = self.graph(f"graph @g({inputs}) -> (bool[]) {{\n{body}}}\n")
+                self.assertIn(b"bool[]", self.ok("run", graph, *sizes))
+
+    def page(self):
+        with open(os.path.join(EXAMPLES, "..", "docs", "ops.md"), encoding="utf-8") as file:
+            return file.read()
 
 
 class Doctor(ToolTest):
@@ -180,6 +208,24 @@ class Doctor(ToolTest):
         self.assertEqual(code, tool.DONE if HAS_COMPILER else tool.FAILED, text + err)
         if HAS_COMPILER:
             self.assertRegex(text, r"(?m)^machine code +compiles, runs, right result$")
+
+    def nvrtc(self, **environment):
+        """The exit code of doctor and what it says of NVRTC."""
+        old = self.environment
+        self.environment = lambda: {**old(), **environment}
+        code, out, _ = self.call("doctor")
+        self.environment = old
+        return code, re.search(r"(?ms)^NVRTC +(.*)\Z", out.decode()).group(1)
+
+    def test_nvrtc_is_optional_and_named_with_its_version(self):
+        usual, _ = self.nvrtc()
+        code, said = self.nvrtc(INGOT_NVRTC=self.path("libnvrtc.so.13"))
+        self.assertEqual(code, usual)
+        self.assertIn("none, so no cubins", said)
+        self.assertIn(self.path("libnvrtc.so.13"), said)
+        _, said = self.nvrtc()
+        if "none, so no cubins" not in said:
+            self.assertRegex(said, r"libnvrtc\.so\S*, version \d+\.\d+, makes cubins")
 
     def test_a_missing_module_is_a_problem_and_every_place_is_named(self):
         os.mkdir(self.path("empty"))

@@ -1,5 +1,6 @@
 // ingot bench: what the first call, later calls and a call on next to nothing cost, and the ratios to unfused and to
 // memcpy.
+#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -47,7 +48,11 @@ void measure_processes(const BenchArgs& args, const std::string& source, Figures
 }
 
 ordered_json report(const BenchArgs& args, const Figures& f) {
-  const auto both = [](const Samples& s) { return ordered_json{{"median", median(s)}, {"samples", s}}; };
+  const auto figure = [](const Samples& samples) {
+    const Spread s = spread(samples);
+    return ordered_json{{"count", samples.size()}, {"min", s.min}, {"median", s.median}, {"p10", s.p10}, {"p90", s.p90},
+                        {"samples", samples}};
+  };
   return {{"schema", 1},
           {"graph", shown(args.graph, true)},
           {"sizes", f.sizes},
@@ -60,16 +65,16 @@ ordered_json report(const BenchArgs& args, const Figures& f) {
           {"bytes_read", f.bytes_read},
           {"bytes_written", f.bytes_written},
           {"ns",
-           {{"cold_compile", both(f.cold)},
-            {"later_compile", both(f.later_compile)},
-            {"warm_disk_first_call", both(f.warm_disk)},
-            {"warm_call", both(f.fused)},
-            {"unfused_call", both(f.unfused)},
-            {"memcpy", both(f.memory)},
-            {"dispatch", both(f.dispatch)}}},
+           {{"cold_compile", figure(f.cold)},
+            {"later_compile", figure(f.later_compile)},
+            {"warm_disk_first_call", figure(f.warm_disk)},
+            {"warm_call", figure(f.fused)},
+            {"unfused_call", figure(f.unfused)},
+            {"memcpy", figure(f.memory)},
+            {"dispatch", figure(f.dispatch)}}},
           {"ratios",
-           {{"unfused_to_fused", median(f.unfused) / median(f.fused)},
-            {"memcpy_to_fused", median(f.memory) / median(f.fused)}}}};
+           {{"unfused_to_fused", spread(f.unfused).median / spread(f.fused).median},
+            {"memcpy_to_fused", spread(f.memory).median / spread(f.fused).median}}}};
 }
 
 std::string time_text(double ns) {
@@ -82,26 +87,36 @@ std::string time_text(double ns) {
 
 std::string table(const BenchArgs& args, const Figures& f) {
   std::string out =
-      cat(shown(args.graph, true), f.sizes.empty() ? "" : " with ", f.sizes, ": ", f.kernels, " kernels, ", f.launches,
-          " launches (unfused ", f.unfused_launches, "), ", f.backend, ", ", args.engine.threads,
-          args.engine.threads == 1 ? " thread" : " threads", "; medians of ", args.samples, "\n");
-  const auto line = [&](const char* what, const std::string& value, const std::string& note) {
+      cat(shown(args.graph, true), f.sizes.empty() ? "" : " with ", f.sizes, ": ",
+          counted(f.kernels, "kernel", "kernels"), ", ", counted(f.launches, "launch", "launches"), " (unfused ",
+          f.unfused_launches, "), ", f.backend, ", ", counted(args.engine.threads, "thread", "threads"), "\n");
+  const auto row = [&](const char* what, const std::array<std::string, 5>& cells, const std::string& note) {
     char text[256];
-    std::snprintf(text, sizeof text, "  %-22s %12s   %s\n", what, value.c_str(), note.c_str());
+    std::snprintf(text, sizeof text, "  %-22s %9s %9s %9s %9s %5s  %s\n", what, cells[0].c_str(), cells[1].c_str(),
+                  cells[2].c_str(), cells[3].c_str(), cells[4].c_str(), note.c_str());
     out += text;
   };
-  line("cold compile", time_text(median(f.cold)),
-       cat("fresh process, empty cache, compiler loaded meanwhile; of ", fresh_processes));
-  line("later compile", time_text(median(f.later_compile)), "compiler loaded, kernels in no cache");
-  line("warm disk, first call", time_text(median(f.warm_disk)),
-       cat("fresh process, from context to result; of ", fresh_processes));
-  line("warm call", time_text(median(f.fused)), cat(f.bytes_read, " bytes read, ", f.bytes_written, " written"));
-  line("dispatch", time_text(median(f.dispatch)), f.tiny.empty() ? "the same sizes" : "a call with " + f.tiny);
-  char ratio[32];
-  std::snprintf(ratio, sizeof ratio, "%.2f", median(f.unfused) / median(f.fused));
-  line("unfused / fused", ratio, "time of a call, alternated; above 1 fusion wins");
-  std::snprintf(ratio, sizeof ratio, "%.2f", median(f.memory) / median(f.fused));
-  line("memcpy / fused", ratio, "memcpy that moves the same bytes; 1 is the speed of memory");
+  const auto line = [&](const char* what, const Samples& samples, const std::string& note) {
+    const Spread s = spread(samples);
+    row(what, {time_text(s.min), time_text(s.median), time_text(s.p10), time_text(s.p90), cat(samples.size())}, note);
+  };
+  row("", {"min", "median", "p10", "p90", "n"}, "");
+  line("cold compile", f.cold, "fresh process, empty cache, compiler loaded meanwhile");
+  line("later compile", f.later_compile, "compiler loaded, kernels in no cache");
+  line("warm disk, first call", f.warm_disk, "fresh process, from context to result");
+  line("warm call", f.fused,
+       cat(counted(f.bytes_read, "byte", "bytes"), " read, ", f.bytes_written, " written; a sample is the mean of ",
+           counted(f.fused_calls, "call", "calls")));
+  line("unfused call", f.unfused, "a kernel for every op");
+  line("memcpy", f.memory, "moves as many bytes as the warm call");
+  line("dispatch", f.dispatch, f.tiny.empty() ? "the same sizes" : "a call with " + f.tiny);
+  const auto ratio = [&](const char* what, const Samples& above, const char* note) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", spread(above).median / spread(f.fused).median);
+    row(what, {"", text, "", "", ""}, note);
+  };
+  ratio("unfused / fused", f.unfused, "of the medians; above 1 fusion wins");
+  ratio("memcpy / fused", f.memory, "of the medians; 1 is the speed of memory");
   return out;
 }
 

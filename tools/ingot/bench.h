@@ -10,7 +10,11 @@
 namespace ingot::tool {
 
 using Samples = std::vector<double>;
-double median(Samples samples);
+struct Spread {
+  double min = 0, p10 = 0, median = 0, p90 = 0;
+};
+// Percentiles are interpolated between neighbours. All 0 without samples.
+Spread spread(Samples samples);
 
 // What a fresh process does before its first result: all four steps in order.
 struct FirstCall {
@@ -27,6 +31,7 @@ struct Figures {
   Samples later_compile;           // plan and prepare of the same kernels in a new context, compiler loaded
   Samples fused, unfused, memory;  // a call on the given sizes; memcpy of the bytes the fused call moves
   Samples dispatch;                // a call on tiny sizes
+  uint64_t fused_calls = 0;        // that one sample of `fused` averages
   uint64_t kernels = 0, launches = 0, unfused_launches = 0, bytes_read = 0, bytes_written = 0;
   std::string backend, tiny, sizes;
 };

@@ -114,6 +114,7 @@ void time_calls(const BenchArgs& args, ingot_context* context, const std::string
     asm volatile("" : : "r"(to.data()) : "memory");
   };
   const size_t fused_calls = calibrated(fused), unfused_calls = calibrated(unfused), copies = calibrated(copy);
+  f.fused_calls = fused_calls;
   // Alternated, so that what disturbs the machine disturbs all three.
   for (int s = 0; s < args.samples; ++s) {
     f.fused.push_back(per_call(fused_calls, fused));
@@ -124,11 +125,16 @@ void time_calls(const BenchArgs& args, ingot_context* context, const std::string
 
 }  // namespace
 
-double median(Samples samples) {
-  if (samples.empty()) return 0;
+Spread spread(Samples samples) {
+  if (samples.empty()) return {};
   std::ranges::sort(samples);
-  const size_t n = samples.size();
-  return n % 2 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
+  const auto at = [&](double part) {
+    const double place = part * static_cast<double>(samples.size() - 1);
+    const auto below = static_cast<size_t>(place);
+    const double above = samples[std::min(below + 1, samples.size() - 1)];
+    return samples[below] + (place - static_cast<double>(below)) * (above - samples[below]);
+  };
+  return {samples.front(), at(0.1), at(0.5), at(0.9)};
 }
 
 FirstCall first_call(const BenchArgs& args, const std::string& cache_dir) {

@@ -1,5 +1,9 @@
 // ingot cache: the disk cache looked at, checked, filled and emptied, and packs made. Others may use it meanwhile.
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "error.h"
@@ -11,6 +15,25 @@ namespace ingot::tool {
 namespace {
 
 using nlohmann::json;
+
+// Where the library would keep its entries; empty for nowhere. The library refuses or ignores relative values of the
+// variables, and says so itself.
+std::string directory_of(const EngineOptions& options) {
+  if (!options.cache_dir.empty()) return options.cache_dir;
+  const auto value = [](const char* name) {
+    const char* text = std::getenv(name);
+    return std::string(text ? text : "");
+  };
+  if (const std::string dir = value("INGOT_CACHE_DIR"); !dir.empty()) return dir.starts_with('/') ? dir : "";
+  if (const std::string dir = value("XDG_CACHE_HOME"); dir.starts_with('/')) return dir + "/ingot";
+  if (const std::string dir = value("HOME"); dir.starts_with('/')) return dir + "/.cache/ingot";
+  return {};
+}
+
+bool is_missing(const std::string& path) {
+  struct stat info;
+  return !path.empty() && lstat(path.c_str(), &info) != 0 && errno == ENOENT;
+}
 
 std::string directory_text(const json& report) {
   return report["directory"].is_null() ? "no directory: kernels are cached in memory only"
@@ -24,8 +47,8 @@ std::string list_text(const json& report) {
     if (e.contains("fault")) out += "  " + e["fault"].get<std::string>();
     out += '\n';
   }
-  return out + cat(directory_text(report), ": ", report["entries"].size(), " entries, ",
-                   report["bytes"].get<uint64_t>(), " bytes\n");
+  return out + cat(directory_text(report), ": ", counted(report["entries"].size(), "entry", "entries"), ", ",
+                   counted(report["bytes"].get<uint64_t>(), "byte", "bytes"), "\n");
 }
 
 std::string verify_text(const json& report) {
@@ -50,9 +73,8 @@ int warm(const CacheArgs& args, ingot_context* context) {
     // What is packed is cached as well, for any target, and nothing of it is loaded.
     pack_of(executables, args.targets);
     const ingot_stats after = stats_of(context);
-    std::printf("%s: %llu kernels, %llu compiled\n", path.c_str(),
-                static_cast<unsigned long long>(after.kernels - before.kernels),
-                static_cast<unsigned long long>(after.compiles - before.compiles));
+    write_file("-", {cat(path, ": ", counted(after.kernels - before.kernels, "kernel", "kernels"), ", ",
+                         after.compiles - before.compiles, " compiled\n")});
   }
   return exit_done;
 }
@@ -70,17 +92,25 @@ int pack(const CacheArgs& args, ingot_context* context) {
 }  // namespace
 
 int cache_verb(const CacheArgs& args) {
-  const Context context = make_context(args.engine);
-  if (args.command == "warm") return warm(args, context.get());
-  if (args.command == "pack") return pack(args, context.get());
-  const std::string raw = cache_command(context.get(), args.command);
-  const json report = json::parse(raw);
+  if (args.command == "warm") return warm(args, make_context(args.engine).get());
+  if (args.command == "pack") return pack(args, make_context(args.engine).get());
+  // Opening a cache makes its directory; looking at one must not.
+  EngineOptions engine = args.engine;
+  const std::string directory = directory_of(engine);
+  const bool missing = is_missing(directory);
+  if (missing && !engine.cache_dir.empty()) fail(exit_bad_input, "no cache directory ", directory);
+  if (missing) engine.disk_cache = false;
+  const Context context = make_context(engine);
+  json report = json::parse(cache_command(context.get(), args.command));
+  if (missing) report["directory"] = directory;
   const bool unreadable = args.command == "verify" && !report["unreadable"].empty();
-  std::string text = raw + "\n";
+  std::string text = report.dump(1) + "\n";
   if (!args.json) {
     if (args.command == "list") text = list_text(report);
     else if (args.command == "verify") text = verify_text(report);
-    else text = cat(directory_text(report), ": ", report["removed"].get<uint64_t>(), " entries removed\n");
+    else
+      text = cat(directory_text(report), ": ", counted(report["removed"].get<uint64_t>(), "entry", "entries"),
+                 " removed\n");
   }
   write_file("-", {text});
   return unreadable ? exit_failed : exit_done;

@@ -1,5 +1,7 @@
 // ingot doctor: what works here, and why the rest does not.
-#include <cmath>
+#include <dlfcn.h>
+#include <link.h>
+
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -55,6 +57,49 @@ void probe_backend(Report& report, ingot_context* context, const char* what, con
   }
 }
 
+// The path under which this process has loaded NVRTC; empty if it has not.
+std::string loaded_nvrtc() {
+  std::string path;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* out) {
+        const std::string_view name = info->dlpi_name;
+        const size_t slash = name.rfind('/');
+        const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
+        // Its companion libnvrtc-builtins is loaded too.
+        if (file.starts_with("libnvrtc.")) *static_cast<std::string*>(out) = name;
+        return 0;
+      },
+      &path);
+  return path;
+}
+
+std::string nvrtc_version(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+  if (!library) return {};
+  using Version = int (*)(int*, int*);
+  const auto version = reinterpret_cast<Version>(dlsym(library, "nvrtcVersion"));
+  int major = 0, minor = 0;
+  const bool known = version && version(&major, &minor) == 0;
+  dlclose(library);
+  return known ? cat(", version ", major, ".", minor) : std::string();
+}
+
+// Optional, so its absence is no problem. The library looks for it as it does for `compile --emit cubin`.
+void probe_nvrtc(Report& report, ingot_context* context) {
+  try {
+    EngineOptions options;
+    options.target = "sm_90";
+    const Graph graph = parse_graph(context, probe, "probe");
+    describe(compile_graph(context, graph.get(), options).get(), "cubin");
+    const std::string path = loaded_nvrtc();
+    report.line("NVRTC", cat(path, nvrtc_version(path), ", makes cubins"));
+  } catch (const ToolError& e) {
+    if (const std::string path = loaded_nvrtc(); !path.empty())
+      report.problem("NVRTC", cat(path, nvrtc_version(path), ": ", e.what()));
+    else report.line("NVRTC", cat("none, so no cubins; INGOT_NVRTC may name one. ", e.what()));
+  }
+}
+
 }  // namespace
 
 int doctor_verb(const EngineOptions& engine) {
@@ -80,12 +125,13 @@ int doctor_verb(const EngineOptions& engine) {
     const std::string directory = info["directory"];
     const auto list = nlohmann::json::parse(cache_command(context.get(), "list"));
     if (info["writable"].get<bool>())
-      report.line("disk cache",
-                  cat(directory, ", ", list["entries"].size(), " entries, ", list["bytes"].get<uint64_t>(), " bytes"));
+      report.line("disk cache", cat(directory, ", ", counted(list["entries"].size(), "entry", "entries"), ", ",
+                                    counted(list["bytes"].get<uint64_t>(), "byte", "bytes")));
     else report.problem("disk cache", directory + " is not writable");
   }
   probe_backend(report, context.get(), "interpreter", "interp");
   if (module_error.empty()) probe_backend(report, context.get(), "machine code", "cpu");
+  probe_nvrtc(report, context.get());
   return report.problems() == 0 ? exit_done : exit_failed;
 }
 

@@ -29,6 +29,9 @@ template <class... Parts>
   throw ToolError(code, cat(parts...));
 }
 
+// "1 kernel", "2 kernels".
+inline std::string counted(uint64_t n, const char* one, const char* many) { return cat(n, ' ', n == 1 ? one : many); }
+
 // Takes the status over; throws for anything but success. `where` stands before its message.
 void check(ingot_status* status, const std::string& where = {});
 

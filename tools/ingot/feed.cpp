@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "error.h"
 #include "files.h"
@@ -25,9 +26,13 @@ Range parse_range(const std::string& text, const std::string& whole) {
     const auto [stop, error] = std::from_chars(text.data() + begin, text.data() + end, v);
     return error == std::errc{} && stop == text.data() + end;
   };
-  if (colon == std::string::npos || !number(0, colon, r.low) || !number(colon + 1, text.size(), r.high) ||
-      !(r.low <= r.high))
-    fail(exit_usage, "--range ", whole, ": expected NAME=LOW:HIGH");
+  if (colon == std::string::npos || !number(0, colon, r.low) || !number(colon + 1, text.size(), r.high))
+    fail(exit_usage, "--range ", whole, ": expected NAME=LOW:HIGH with two numbers");
+  if (!std::isfinite(r.low) || !std::isfinite(r.high))
+    fail(exit_usage, "--range ", whole, ": LOW and HIGH of NAME=LOW:HIGH must be finite");
+  if (r.low > r.high)
+    fail(exit_usage, "--range ", whole, ": LOW (", text.substr(0, colon), ") is above HIGH (", text.substr(colon + 1),
+         "); expected NAME=LOW:HIGH");
   return r;
 }
 
@@ -110,7 +115,10 @@ void Feed::fill_rest(const FeedOptions& options) {
   std::vector<std::optional<Range>> ranges(inputs_.size());
   for (const std::string& text : options.ranges) {
     const auto [key, value] = key_value(text, "--range", "NAME=LOW:HIGH");
-    ranges[find_io(inputs_, key, "--range " + text, "input")] = parse_range(value, text);
+    const size_t i = find_io(inputs_, key, "--range " + text, "input");
+    if (ranges[i]) fail(exit_usage, "--range ", text, ": the range of ", inputs_[i].label(i), " is given twice");
+    if (in_[i]) fail(exit_usage, "--range ", text, ": ", inputs_[i].label(i), " is given by --input, not random");
+    ranges[i] = parse_range(value, text);
   }
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (in_[i]) continue;

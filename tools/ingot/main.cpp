@@ -58,7 +58,9 @@ void pack_option(CLI::App* verb, EngineOptions& engine) {
 }
 
 void cache_option(CLI::App* verb, EngineOptions& engine) {
-  verb->add_option("--dir", engine.cache_dir, "the cache directory; else INGOT_CACHE_DIR, else the user's");
+  // An unset variable of a script must not mean the user's own cache.
+  verb->add_option("--dir", engine.cache_dir, "the cache directory; else INGOT_CACHE_DIR, else the user's")
+      ->check([](const std::string& dir) { return dir.empty() ? std::string("the directory is empty") : ""; });
 }
 
 void feed_options(CLI::App* verb, FeedOptions& feed) {

@@ -91,9 +91,10 @@ class Page {
   void facts() {
     const json& j = fused_.json();
     add("<div class=\"facts\">\n");
-    fact(cat(j["ops"].get<size_t>()), "ops");
+    const size_t ops = j["ops"], kernels = j["kernels"];
+    fact(cat(ops), ops == 1 ? "op" : "ops");
     fact(cat(unfused_.steps().size(), " \xe2\x86\x92 ", fused_.steps().size()), "launches, unfused to fused");
-    fact(cat(j["kernels"].get<size_t>()), "distinct kernels");
+    fact(cat(kernels), kernels == 1 ? "distinct kernel" : "distinct kernels");
     fact(cat(unfused_.json()["buffers"].size(), " \xe2\x86\x92 ", j["buffers"].size()),
          "values stored between launches");
     if (symbols_) {
@@ -133,8 +134,8 @@ class Page {
   void card(size_t index) {
     const json& step = fused_.steps()[index];
     add("<div class=\"card\" id=\"launch", index, "\"><h3>Launch ", index, " <span class=\"soft\">kernel ",
-        step["kernel"].get<size_t>(), ", over ", text_of(step["sizes"]), ", ", step["nodes"].get<size_t>(),
-        " nodes</span></h3>\n<div>");
+        step["kernel"].get<size_t>(), ", over ", text_of(step["sizes"]), ", ",
+        counted(step["nodes"].get<size_t>(), "node", "nodes"), "</span></h3>\n<div>");
     for (const auto& op : step["ops"])
       add("<span class=\"chip\" title=\"", text_of(op["result"]), "\">", text_of(op["name"]), "</span>");
     if (step["ops"].empty()) add("<span class=\"chip\">copy</span>");
