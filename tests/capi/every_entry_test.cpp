@@ -74,6 +74,8 @@ ingot_tensor nothing{}, crooked{nullptr, {1, 0}, -5, {2, 32, 1}, nullptr, nullpt
     bare{nullptr, {1, 0}, 2, {2, 32, 1}, nullptr, nullptr, 0},
     lanes{nullptr, {1, 0}, 0, {2, 32, 4}, nullptr, nullptr, 0};
 const ingot_tensor* tensor_list[] = {nullptr};
+const char* const text_list[] = {"x"};
+ingot_executable* executable_list[] = {nullptr};
 const ingot_value some_value[] = {0xffffffff};
 const ingot_attr some_attr[] = {{nullptr, 3, 99, 1, {-1}, 7, 1}};
 
@@ -95,6 +97,8 @@ std::vector<A> candidates(size_t index, bool filled) {
   else if constexpr (std::is_same_v<A, const char*>) return {nullptr, "x", "\xff\xfe"};
   else if constexpr (std::is_same_v<A, const ingot_tensor*>) return {nullptr, &nothing, &crooked, &bare, &lanes};
   else if constexpr (std::is_same_v<A, const ingot_tensor* const*>) return {nullptr, tensor_list};
+  else if constexpr (std::is_same_v<A, const char* const*>) return {nullptr, text_list};
+  else if constexpr (std::is_same_v<A, ingot_executable* const*>) return {nullptr, executable_list};
   else if constexpr (std::is_same_v<A, const uint32_t*>) return {nullptr, some_value};
   else if constexpr (std::is_same_v<A, const ingot_attr*>) return {nullptr, some_attr};
   else if constexpr (std::is_pointer_v<A>) return {nullptr, in_slot<T>(index)};

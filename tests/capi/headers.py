@@ -8,8 +8,8 @@ from pathlib import Path
 root = Path(sys.argv[1])
 FLAGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{root}/include"]
 USE = "#include <{0}>\n#include <{0}>\n{1}\n"
-C_BODY = "int main(void) { ingot_run_options o = INGOT_RUN_OPTIONS_INIT; return (int)o.reserved; }"
-CXX_BODY = "int main() { ingot_run_options o = INGOT_RUN_OPTIONS_INIT; return (int)o.reserved; }"
+C_BODY = "int main(void) { ingot_run_options o = INGOT_RUN_OPTIONS_INIT; return (int)o.serial; }"
+CXX_BODY = "int main() { ingot_run_options o = INGOT_RUN_OPTIONS_INIT; return (int)o.serial; }"
 
 
 def compile_alone(compiler, std, suffix, header, body):

@@ -236,11 +236,11 @@ class Targets(ToolTest):
             self.fails(BAD_INPUT, said, "compile", graph, "--emit", "cubin", *flags)
             self.fails(BAD_INPUT, "sm_90", "compile", graph, "--emit", "cubin", *flags)
 
-    def test_code_for_another_machine_cannot_be_warmed(self):
+    def test_code_for_another_machine_can_be_warmed(self):
         if not tool.HAS_COMPILER:
             self.skipTest("no compiler module")
         graph = os.path.join(EXAMPLES, "graphs", "softmax.ingot")
-        self.fails(UNSUPPORTED, "aarch64", "cache", "warm", graph, "--target", "aarch64")
+        self.assertIn(b"1 kernel, 1 compiled", self.ok("cache", "warm", graph, "--target", "aarch64"))
 
 
 if __name__ == "__main__":
