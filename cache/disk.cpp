@@ -220,6 +220,7 @@ DiskStats DiskCache::stats() const {
   s.put_failures = put_failures_;
   s.removed = removed_;
   s.evictions = evictions_;
+  s.bytes = swept_bytes_ + unswept_bytes_;
   s.bytes_read = bytes_read_;
   s.bytes_written = bytes_written_;
   s.read_only = read_only_;

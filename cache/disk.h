@@ -33,6 +33,7 @@ struct DiskStats {
   uint64_t evictions = 0;  // by sweep()
   uint64_t bytes_read = 0;
   uint64_t bytes_written = 0;
+  uint64_t bytes = 0;      // in the directory: when this object last swept it, and what it put since
   bool read_only = false;  // latched after a write failed for good
 };
 
@@ -87,6 +88,7 @@ class DiskCache final : public Store {
   SweepReport sweep();    // removes the least recently used entries over the limits, and stale temporaries
 
   const std::string& path() const noexcept { return path_; }
+  const DiskLimits& limits() const noexcept { return limits_; }
   DiskStats stats() const;
 
  private:
@@ -104,6 +106,7 @@ class DiskCache final : public Store {
   std::atomic<bool> warned_of_entry_{false};
   std::atomic<uint64_t> temp_counter_{0};
   std::atomic<uint64_t> unswept_entries_{0}, unswept_bytes_{0};  // put since this object last swept
+  std::atomic<uint64_t> swept_bytes_{0};                         // what it left then
   std::atomic<uint64_t> hits_{0}, puts_{0}, put_failures_{0}, removed_{0}, evictions_{0}, bytes_read_{0},
       bytes_written_{0};
   std::array<std::atomic<uint64_t>, miss_reason_count> misses_{};

@@ -156,6 +156,7 @@ SweepReport DiskCache::sweep() {
     }
   }
   report.entries = found.size();
+  swept_bytes_ = report.bytes;
   if (report.entries <= limits_.entries && report.bytes <= limits_.bytes) return report;
 
   std::ranges::sort(found, [](const Candidate& a, const Candidate& b) {
@@ -168,6 +169,7 @@ SweepReport DiskCache::sweep() {
     report.bytes -= c.bytes;
     ++report.evicted;
   }
+  swept_bytes_ = report.bytes;
   evictions_ += report.evicted;
   return report;
 }

@@ -49,7 +49,7 @@ cache::HostCallbacks host_cache(const ingot_context_options& o, const std::share
 
 engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<void> log_user,
                                std::shared_ptr<void> cache_user, std::shared_ptr<void> parallel_user,
-                               std::shared_ptr<void> allocator_user) {
+                               std::shared_ptr<void> allocator_user, std::shared_ptr<void> alarm_user) {
   engine::ContextOptions out;
   out.disk_cache = o.no_disk_cache == 0;
   if (o.cache_dir) {
@@ -100,6 +100,16 @@ engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<v
   }
   out.allocator = capi::allocator(o.allocate, o.deallocate, o.allocator_user);
   out.allocator_user = std::move(allocator_user);
+  if (o.alarm_cache_percent > 100)
+    fail(Code::invalid_argument, "alarm_cache_percent is ", o.alarm_cache_percent, ", expected 100 at most");
+  if (o.alarm_cache_percent) out.alarms.cache_percent = o.alarm_cache_percent;
+  if (o.alarm_queue) out.alarms.queue = o.alarm_queue;
+  if (o.alarm)
+    out.alarms.call = [call = o.alarm, user = std::move(alarm_user)](engine::AlarmKind kind, uint64_t value,
+                                                                     uint64_t limit) {
+      const runtime::HostFpEnv env;
+      call(user.get(), static_cast<ingot_alarm_kind>(kind), value, limit);
+    };
   return out;
 }
 
@@ -117,18 +127,21 @@ ingot_status* ingot_context_create(const ingot_context_options* options, ingot_c
   // The destroy callbacks are owed whatever fails, so they are taken before anything is checked or allocated, as far as
   // the caller's struct reaches.
   const auto has = [&](size_t end) { return options && options->struct_size >= end; };
-  capi::Owed log_user, cache_user, parallel_user, allocator_user;
+  capi::Owed log_user, cache_user, parallel_user, allocator_user, alarm_user;
   if (has(offsetof(ingot_context_options, log_level))) log_user = {options->log_user, options->log_destroy};
   if (has(offsetof(ingot_context_options, parallel_for))) cache_user = {options->cache_user, options->cache_destroy};
   if (has(offsetof(ingot_context_options, parallel_width)))
     parallel_user = {options->parallel_user, options->parallel_destroy};
-  if (has(sizeof(ingot_context_options))) allocator_user = {options->allocator_user, options->allocator_destroy};
+  if (has(offsetof(ingot_context_options, packs)))
+    allocator_user = {options->allocator_user, options->allocator_destroy};
+  if (has(offsetof(ingot_context_options, alarm_cache_percent)))
+    alarm_user = {options->alarm_user, options->alarm_destroy};
   return capi::guarded([&] {
     const ingot_context_options o = capi::options(options);
     auto& out = capi::need(context, "context");
     auto handle = std::make_unique<ingot_context>();
-    handle->context = engine::Context::create(
-        convert(o, log_user.share(), cache_user.share(), parallel_user.share(), allocator_user.share()));
+    handle->context = engine::Context::create(convert(o, log_user.share(), cache_user.share(), parallel_user.share(),
+                                                      allocator_user.share(), alarm_user.share()));
     out = handle.release();
   });
 }

@@ -302,6 +302,14 @@ typedef void(INGOT_CALL* ingot_done)(void* user, ingot_code code);
  * back with the same numbers. */
 typedef void*(INGOT_CALL* ingot_allocate)(void* user, size_t bytes, size_t alignment);
 typedef void(INGOT_CALL* ingot_deallocate)(void* user, void* memory, size_t bytes, size_t alignment);
+/* A threshold was crossed upwards. `value` is what it is now, `limit` what it must not exceed. */
+typedef int32_t ingot_alarm_kind;
+enum {
+  INGOT_ALARM_MEMORY_CACHE = 1, /* bytes of the memory cache and its limit */
+  INGOT_ALARM_DISK_CACHE = 2,   /* bytes of the disk cache, as far as this context knows them, and its limit */
+  INGOT_ALARM_COMPILE_QUEUE = 3 /* kernels that wait for the compiler, and alarm_queue */
+};
+typedef void(INGOT_CALL* ingot_alarm)(void* user, ingot_alarm_kind kind, uint64_t value, uint64_t limit);
 
 /* ---- options ---- */
 
@@ -340,6 +348,11 @@ typedef struct ingot_context_options {
    * too need trust_host_cache = 1. One that cannot be used costs a warning and is as good as empty. */
   const char* const* packs;
   size_t n_packs;
+  ingot_alarm alarm; /* called once each time a threshold is crossed */
+  void* alarm_user;
+  ingot_destroy alarm_destroy;
+  uint32_t alarm_cache_percent; /* of a cache's limit in bytes; 0: 90 */
+  uint32_t alarm_queue;         /* kernels that wait for the compiler; 0: 64 */
 } ingot_context_options;
 #define INGOT_CONTEXT_OPTIONS_INIT INGOT_INIT(ingot_context_options)
 

@@ -89,6 +89,7 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   std::shared_ptr<Context> context(new Context());
   context->options_ = options;
   context->log_ = make_log(options);
+  context->alarms_ = std::make_unique<Alarms>(options.alarms);
   context->dumps_ = split(environment(options, "INGOT_DUMP"));
   context->nvrtc_ = environment(options, "INGOT_NVRTC");
   context->trace_ = open_trace(environment(options, "INGOT_TRACE"), context->log_);

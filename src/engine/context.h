@@ -13,6 +13,7 @@
 #include "cache/disk.h"
 #include "cache/host.h"
 #include "cache/memory.h"
+#include "engine/alarms.h"
 #include "runtime/executor.h"
 #include "runtime/parallel.h"
 #include "runtime/tally.h"
@@ -53,6 +54,7 @@ struct ContextOptions {
   bool ignore_environment = false;
   runtime::Allocator allocator;  // for scratch of runs and for outputs the library makes; none: its own
   std::shared_ptr<void> allocator_user;
+  AlarmOptions alarms;
 };
 
 class Context {
@@ -68,6 +70,7 @@ class Context {
   const std::shared_ptr<runtime::Tallies>& tallies() const { return tallies_; }  // of runs
   Kernels& kernels() { return *kernels_; }
   Background& background() { return *background_; }
+  Alarms& alarms() { return *alarms_; }
   runtime::Parallel* parallel() const { return parallel_.get(); }
   // The disk cache; null where there is none.
   cache::DiskCache* disk() const { return disk_.get(); }
@@ -90,6 +93,7 @@ class Context {
   std::vector<std::string> dumps_;
   std::string nvrtc_;
   std::unique_ptr<Trace> trace_;
+  std::unique_ptr<Alarms> alarms_;
   std::unique_ptr<Background> background_;  // last: its thread is joined before anything else goes
 };
 

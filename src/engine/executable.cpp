@@ -48,9 +48,21 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
   for (size_t i = 0; i < made.size(); ++i)
     if (!made[i]) missing.push_back(i);
   const bool threads = !context_->options().no_threads && options_.backend != Backend::interpreter;
+  // Each leaves the queue when it is done, also where it fails or is never begun.
+  struct Queued {
+    Alarms& alarms;
+    std::atomic<uint64_t> left;
+    Queued(Alarms& a, uint64_t n) : alarms(a), left(n) { alarms.queued(n); }
+    void done() {
+      left.fetch_sub(1, std::memory_order_relaxed);
+      alarms.unqueued(1);
+    }
+    ~Queued() { alarms.unqueued(left); }
+  } queued(context_->alarms(), missing.size());
   run_on_workers(missing.size(), threads, [&](size_t i) {
     if (cancel && cancel->load(std::memory_order_relaxed)) fail(Code::cancelled, "the compile was cancelled");
     made[missing[i]] = context_->kernels().get(requests[missing[i]]);
+    queued.done();
   });
   publish(bodies_, std::move(made));
 }

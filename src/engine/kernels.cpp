@@ -141,6 +141,14 @@ void Kernels::count_hit(const Stored& stored) {
   (stored.from_pack ? counters.pack_hits : counters.disk_hits).fetch_add(1, std::memory_order_relaxed);
 }
 
+// After something was made: no lock is held, and no key.
+void Kernels::watch() {
+  if (!context_.alarms().wanted()) return;
+  context_.alarms().cache(AlarmKind::memory_cache, memory_.stats().bytes, context_.options().memory.bytes);
+  if (const cache::DiskCache* disk = context_.disk())
+    context_.alarms().cache(AlarmKind::disk_cache, disk->stats().bytes, disk->limits().bytes);
+}
+
 // Null, with one warning a context, for bytes that are no artifact of this version. The store's checksum held, so
 // another build wrote them under this key; where they can be replaced, what is compiled now does it.
 std::shared_ptr<const jit::Body> Kernels::load_stored(const Stored& stored) {
@@ -188,6 +196,7 @@ std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& requ
       },
       &outcome);
   if (outcome != cache::Outcome::made) context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
+  else watch();
   return body;
 }
 

@@ -74,6 +74,7 @@ class Kernels final : ForkHandler {
   std::optional<Stored> find_pack(std::span<const uint8_t> kernel, const std::string& target, bool lower_too);
   std::optional<Stored> find_entry(const cache::Key& key);  // in the stack
   void count_hit(const Stored& stored);
+  void watch();
   std::vector<uint8_t> compile(std::span<const uint8_t> kernel, const std::string& target);
   std::shared_ptr<const jit::Body> load_stored(const Stored& stored);
   std::shared_ptr<const jit::Body> machine_code(const KernelRequest& request, const std::string& target);

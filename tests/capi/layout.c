@@ -23,7 +23,7 @@ static void structs_keep_their_offsets(void) {
   CHECK(sizeof(ingot_ext) == 24);
   AT(ingot_ext, next, 8);
   AT(ingot_ext, kind, 16);
-  CHECK(sizeof(ingot_context_options) == 216);
+  CHECK(sizeof(ingot_context_options) == 248);
   AT(ingot_context_options, next, 8);
   AT(ingot_context_options, cache_dir, 16);
   AT(ingot_context_options, no_disk_cache, 24);
@@ -53,6 +53,11 @@ static void structs_keep_their_offsets(void) {
   AT(ingot_context_options, allocator_destroy, 192);
   AT(ingot_context_options, packs, 200);
   AT(ingot_context_options, n_packs, 208);
+  AT(ingot_context_options, alarm, 216);
+  AT(ingot_context_options, alarm_user, 224);
+  AT(ingot_context_options, alarm_destroy, 232);
+  AT(ingot_context_options, alarm_cache_percent, 240);
+  AT(ingot_context_options, alarm_queue, 244);
   CHECK(sizeof(ingot_prepare_options) == 16);
   CHECK(sizeof(ingot_compile_options) == 32);
   AT(ingot_compile_options, backend, 16);
