@@ -7,8 +7,8 @@ blocks of 16 groups add theirs in ascending order to 8 accumulators; blocks merg
 what is left is folded from the top of the stack; the 8 accumulators become one by a fixed tree.
 
 Element k of the input of length n is built from h = (k * 2654435761 + n * 40503) mod 2^32, so that any language can:
-sums take (h / 2^24 mod 256) - 127.5 + (h mod 2^16) / 2^12, products 1 + ((h / 2^16 mod 2^12) - 2048) / 2^20, both exact in
-f32."""
+sums take (h / 2^24 mod 256) - 127.5 + (h mod 2^16) / 2^12, products 1 + ((h / 2^16 mod 2^12) - 2048) / 2^20, both
+exact in f32."""
 import hashlib
 import sys
 

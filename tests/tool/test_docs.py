@@ -24,7 +24,8 @@ class Docs(ToolTest):
 
     def test_statements_in_the_text_form_parse(self):
         text = page("docs/text-form.md")
-        for statement in ["%r = softmax %x {axis = 1}", "{starts = [4], limits = [-6], steps = [-1]}", "{to = \"f64\"}"]:
+        slices = "{starts = [4], limits = [-6], steps = [-1]}"
+        for statement in ["%r = softmax %x {axis = 1}", slices, '{to = "f64"}']:
             self.assertIn(f"`{statement}`", text)
         body = (
             "  %r = softmax %x {axis = 1}\n  %s = slice %v {starts = [4], limits = [-6], steps = [-1]}\n"
@@ -40,7 +41,8 @@ class Docs(ToolTest):
             with self.subTest(command):
                 if not HAS_COMPILER and ("asm" in command or command.startswith("doctor")):
                     continue
-                words = [EXAMPLES + w[len("examples") :] if w.startswith("examples/") else w for w in shlex.split(command)]
+                words = shlex.split(command)
+                words = [EXAMPLES + w[len("examples") :] if w.startswith("examples/") else w for w in words]
                 self.assertNotEqual(self.ok(*words) + b"".join(self.written(words)), b"")
 
     def written(self, words):

@@ -153,7 +153,8 @@ class Bench(ToolTest):
                 "N=16",
                 stdin=file.read(),
             )
-        for part in [b"cold compile", b"warm disk, first call", b"B=1, N=16", b"memcpy / fused", b"1 kernel, 1 launch "]:
+        times = [b"cold compile", b"warm disk, first call", b"B=1, N=16", b"memcpy / fused"]
+        for part in [*times, b"1 kernel, 1 launch "]:
             self.assertIn(part, text)
         self.assertRegex(text, rb"(?m)^ +min +median +p10 +p90 +n *$")
         cell = rb" +[0-9.]+ [num]s"

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 TIDY = "clang-tidy-19"
+CONFIGURATIONS = (".clang-tidy", "tests/.clang-tidy")
 
 
 def headers_of(build):
@@ -41,7 +42,7 @@ class Fingerprints:
         return self.known[path]
 
     def of_entry(self, entry):
-        parts = [entry["command"], self.of_file(".clang-tidy")]
+        parts = [entry["command"], *map(self.of_file, CONFIGURATIONS)]
         for path in [entry["file"], *self.deps.get(entry.get("output", ""), [])]:
             full = os.path.join(self.build, path)
             # The system's headers change with its packages only; a new compiler changes the command.
