@@ -122,7 +122,8 @@ ingot_status* ingot_context_create(const ingot_context_options* options, ingot_c
   if (has(offsetof(ingot_context_options, parallel_for))) cache_user = {options->cache_user, options->cache_destroy};
   if (has(offsetof(ingot_context_options, parallel_width)))
     parallel_user = {options->parallel_user, options->parallel_destroy};
-  if (has(sizeof(ingot_context_options))) allocator_user = {options->allocator_user, options->allocator_destroy};
+  if (has(offsetof(ingot_context_options, packs)))
+    allocator_user = {options->allocator_user, options->allocator_destroy};
   return capi::guarded([&] {
     const ingot_context_options o = capi::options(options);
     auto& out = capi::need(context, "context");
