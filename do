@@ -18,7 +18,7 @@ usage: ./do VERB [ARGUMENT...]
   fuzz         every libFuzzer target for FUZZ_SECONDS (60) each (or the named ones)
   mutants      show that each fault in tests/mutants turns its named test red (or the named ones)
   cov          line coverage of the tests
-  exhaustive   the functions' error over all 2^32 float inputs; takes long
+  exhaustive   the functions' error over all 2^32 float inputs, and process races at full size; takes long
   clean        remove every build folder
 TEXT
 }

@@ -45,10 +45,14 @@ int make_directories(const std::string& path) {
 
 OpenedDirectory open_directory(const std::string& path, bool create) {
   OpenedDirectory out;
-  const auto open_it = [&path] { return Fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)); };
-  errno = 0;
+  int failure = 0;
+  const auto open_it = [&] {
+    const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    failure = fd < 0 ? errno : 0;
+    return Fd(fd);
+  };
   out.fd = open_it();
-  if (!out.fd && errno == ENOENT && create) {
+  if (!out.fd && failure == ENOENT && create) {
     if (const int error = make_directories(path)) {
       out.error = error;
       out.reason = cat("cannot be made: ", errno_text(error));
@@ -57,7 +61,7 @@ OpenedDirectory open_directory(const std::string& path, bool create) {
     out.fd = open_it();
   }
   if (!out.fd) {
-    out.error = errno;
+    out.error = failure;
     struct stat info;
     if (lstat(path.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
       out.reason = S_ISLNK(info.st_mode) ? "is a symbolic link" : "is not a directory";

@@ -2,6 +2,7 @@
  */
 #define _XOPEN_SOURCE 700
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -248,6 +249,23 @@ static void descriptions_and_reports(void) {
   ingot_context_release(c);
 }
 
+static void INGOT_CALL count_destroyed(void* user) { ++*(int*)user; }
+
+/* A caller of the version before packs: its struct ends where they begin, and what it handed over is still taken. */
+static void an_older_callers_struct_is_read_to_its_end(void) {
+  int destroyed = 0;
+  ingot_context_options o = INGOT_CONTEXT_OPTIONS_INIT;
+  ingot_context* c = NULL;
+  o.struct_size = offsetof(ingot_context_options, packs);
+  o.n_packs = 7; /* beyond the end: not looked at */
+  o.no_disk_cache = 1;
+  o.allocator_user = &destroyed;
+  o.allocator_destroy = count_destroyed;
+  OK(ingot_context_create(&o, &c));
+  ingot_context_release(c);
+  CHECK(destroyed == 1);
+}
+
 static void a_pack_is_made_and_needs_trust(void) {
   static const char* const targets[] = {"x86-64-v2", "aarch64"};
   static const char* const relative[] = {"kernels.pack"};
@@ -319,6 +337,7 @@ int main(void) {
   CASE(the_hosts_parallel_for_is_used);
   CASE(a_run_is_cancelled_and_lends_scratch);
   CASE(descriptions_and_reports);
+  CASE(an_older_callers_struct_is_read_to_its_end);
   CASE(a_pack_is_made_and_needs_trust);
   CASE(the_proc_table_is_the_functions);
   return summary();

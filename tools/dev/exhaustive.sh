@@ -3,4 +3,8 @@ set -eu
 . tools/dev/common.sh
 bash tools/dev/build.sh
 [ -x build/tests/math/f32_exhaustive ] || die 'exhaustive: build/tests/math/f32_exhaustive was not built'
+# Whole processes that race for kernels, or are killed while they make them: 64 of them, and 200 kills.
+if [ -x build/tests/packs/packs_tests ]; then
+  INGOT_EXHAUSTIVE=1 build/tests/packs/packs_tests --source-file='*/packs/processes_test.cpp'
+fi
 exec build/tests/math/f32_exhaustive "$@"
