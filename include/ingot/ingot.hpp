@@ -63,6 +63,7 @@ class Handle {
 using ContextHandle = Handle<ingot_context, ingot_context_retain, ingot_context_release>;
 using GraphHandle = Handle<ingot_graph, ingot_graph_retain, ingot_graph_release>;
 using ExecutableHandle = Handle<ingot_executable, ingot_executable_retain, ingot_executable_release>;
+using EventHandle = Handle<ingot_event, ingot_event_retain, ingot_event_release>;
 
 // The content of a buffer; releases it.
 inline std::string take(ingot_buffer* buffer) {
@@ -476,11 +477,44 @@ struct IoInfo {
   std::string shape_text;        // "[B, 2*N]"
 };
 
+// The end of a preparation in the background.
+class Event : public EventHandle {
+ public:
+  explicit Event(ingot_event* owned) : EventHandle(owned) {}
+  // INGOT_NOT_READY while it goes on, then its code.
+  ingot_code poll() const noexcept { return ingot_event_poll(get()); }
+  // False where it goes on after so many nanoseconds (negative: as long as it takes). Throws what the work failed with.
+  bool wait(int64_t timeout_ns = -1) const {
+    ingot_status* status = ingot_event_wait(get(), timeout_ns);
+    if (ingot_status_code(status) == INGOT_NOT_READY) {
+      ingot_status_release(status);
+      return false;
+    }
+    check(status);
+    return true;
+  }
+  void cancel() const { check(ingot_event_cancel(get())); }
+};
+
 class Executable : public ExecutableHandle {
  public:
   Executable(const Context& context, const Graph& graph, const ingot_compile_options* options = nullptr)
       : ExecutableHandle(make(context, graph, options)) {}
   void prepare() const { check(ingot_executable_prepare(get(), nullptr, 0, nullptr, nullptr)); }
+  Event prepare_async() const {
+    ingot_event* event = nullptr;
+    check(ingot_executable_prepare(get(), nullptr, 0, nullptr, &event));
+    return Event(event);
+  }
+  // The part of the graph from the feeds to the fetches (ingot_executable_subset).
+  Executable subset(const std::vector<Value>& feeds, const std::vector<Value>& fetches) const {
+    std::vector<ingot_value> from, to;
+    for (const Value v : feeds) from.push_back(v.id);
+    for (const Value v : fetches) to.push_back(v.id);
+    ingot_executable* e = nullptr;
+    check(ingot_executable_subset(get(), from.data(), from.size(), to.data(), to.size(), &e));
+    return Executable(e);
+  }
   std::vector<IoInfo> inputs() const { return infos(false); }
   std::vector<IoInfo> outputs() const { return infos(true); }
   // run({&x, &y}, {&z}); see Tensors for what else it takes.
@@ -506,6 +540,7 @@ class Executable : public ExecutableHandle {
   }
 
  private:
+  explicit Executable(ingot_executable* owned) : ExecutableHandle(owned) {}
   std::vector<IoInfo> infos(bool is_output) const {
     size_t count[2] = {0, 0};
     check(ingot_executable_io_count(get(), &count[0], &count[1]));
@@ -522,6 +557,39 @@ class Executable : public ExecutableHandle {
     check(ingot_compile(context.get(), graph.get(), options, &e));
     return e;
   }
+};
+
+// An executable with tensors bound once (ingot_call_create): used by one thread at a time, copied for others.
+class Call {
+ public:
+  explicit Call(const Executable& executable) { check(ingot_call_create(executable.get(), &call_)); }
+  Call(const Call& o) { check(ingot_call_clone(o.call_, &call_)); }
+  Call(Call&& o) noexcept : call_(std::exchange(o.call_, nullptr)) {}
+  Call& operator=(Call o) noexcept {
+    std::swap(call_, o.call_);
+    return *this;
+  }
+  ~Call() { ingot_call_release(call_); }
+  ingot_call* get() const noexcept { return call_; }
+
+  // The tensors may go afterwards, their data may not. Without outputs these are compact, and their data is set later.
+  void bind(const Tensors& inputs, const Tensors& outputs) {
+    check(ingot_call_bind(call_, inputs.data(), inputs.size(), outputs.data(), outputs.size()));
+  }
+  void bind(const Tensors& inputs) { check(ingot_call_bind(call_, inputs.data(), inputs.size(), nullptr, 0)); }
+  std::vector<int64_t> output_shape(size_t index) const {
+    ingot_tensor t;
+    check(ingot_call_output(call_, index, &t));
+    return {t.shape, t.shape + t.ndim};
+  }
+  void set_input(size_t index, const void* data) {
+    check(ingot_call_set_data(call_, 0, index, const_cast<void*>(data)));
+  }
+  void set_output(size_t index, void* data) { check(ingot_call_set_data(call_, 1, index, data)); }
+  void run(const ingot_run_options* options = nullptr) { check(ingot_call_run(call_, options)); }
+
+ private:
+  ingot_call* call_ = nullptr;
 };
 
 }  // namespace ingot_cpp

@@ -282,3 +282,40 @@ TEST_CASE("a failure is an exception with its code") {
     CHECK(std::string(e.what()).rfind("2:1", 0) == 0);
   }
 }
+
+TEST_CASE("parts of a graph, calls and preparation in the background") {
+  const Context context;
+  Graph g(context, "chain");
+  const Dim n = g.symbol("N");
+  const Value x = g.input<float>("x", {n});
+  const Value twice = g.op(INGOT_OP_ADD, {x, x}), result = g.op(INGOT_OP_MUL, {twice, twice});
+  g.output(result, "y");
+  g.finish();
+  const Executable e(context, g);
+  const Event event = e.prepare_async();
+  CHECK(event.wait());
+  CHECK(event.poll() == INGOT_OK);
+
+  const Executable later = e.subset({twice}, {result});
+  std::vector<float> in{3, 4}, out(2);
+  later.run({Tensor(in)}, {Tensor(out)});
+  CHECK(out == std::vector<float>{9, 16});
+  CHECK_THROWS_AS(e.subset({result}, {twice}), Error);
+
+  Call call(e);
+  CHECK_THROWS_AS(call.run(), Error);
+  call.bind({Tensor(in)});
+  CHECK(call.output_shape(0) == std::vector<int64_t>{2});
+  call.set_output(0, out.data());
+  call.run();
+  CHECK(out == std::vector<float>{36, 64});
+  Call other(call);
+  std::vector<float> elsewhere(2), from{1, 2};
+  other.set_input(0, from.data());
+  other.set_output(0, elsewhere.data());
+  other.run();
+  CHECK(elsewhere == std::vector<float>{4, 16});
+  call = other;
+  call.run();
+  CHECK(out == std::vector<float>{36, 64});
+}

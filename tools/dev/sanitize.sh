@@ -5,7 +5,7 @@ set -eu
 . tools/dev/common.sh
 which=${1:-all}
 [ $# = 0 ] || shift
-setup_for build test
+setup_for build test fuzz
 use_local_nvrtc
 
 # Sanitizers cost up to ten times.
@@ -24,7 +24,8 @@ variant() {  # variant NAME SANITIZERS [MESON TEST ARGUMENT...]
   shift 2
   say "sanitize: $sanitizers in $dir"
   # Undefined symbols are legal here: the sanitizer's runtime comes with the executable.
-  configure "$dir" -Db_sanitize="$sanitizers" -Db_lundef=false
+  # Clang at -O1 compiles checked code twice as fast as GCC does.
+  CC=clang-19 CXX=clang++-19 configure "$dir" -Db_sanitize="$sanitizers" -Db_lundef=false -Doptimization=1
   ninja -C "$dir"
   bash tools/dev/run_tests.sh "$dir" --no-suite dev --no-suite nosan "$@" || rc=1
 }
