@@ -5,6 +5,13 @@
 #include "base/error.h"
 #include "jit/image/mapping.h"
 
+// Clang's function sanitizer would read a signature before the code, which generated code has not.
+#if defined(__clang__)
+#define INGOT_NO_SIGNATURE [[clang::no_sanitize("function")]]
+#else
+#define INGOT_NO_SIGNATURE
+#endif
+
 namespace ingot::jit {
 
 namespace {
@@ -29,10 +36,10 @@ class Image final : public CompiledBody {
     if (sweeps_.empty()) fail(Code::invalid_argument, "artifact: no sweep");
   }
 
-  void sweep(unsigned index, const Frame& frame) const noexcept override {
+  INGOT_NO_SIGNATURE void sweep(unsigned index, const Frame& frame) const noexcept override {
     if (index < sweeps_.size()) sweeps_[index](&frame);
   }
-  void row(const Frame& frame) const noexcept override {
+  INGOT_NO_SIGNATURE void row(const Frame& frame) const noexcept override {
     if (row_) row_(&frame);
   }
   bool compiled() const noexcept override { return true; }

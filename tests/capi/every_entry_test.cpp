@@ -158,9 +158,21 @@ void dispose(A a) {
   else if constexpr (std::is_same_v<A, ingot_event**>) ingot_event_release(a ? *a : nullptr);
 }
 
+// Handles that earlier calls with the same outer arguments have used up are replaced by the new ones.
+template <class A>
+A fresh(A a) {
+  using T = std::remove_const_t<std::remove_pointer_t<A>>;
+  if constexpr (std::is_same_v<T, ingot_graph>) return a ? live.graph : a;
+  else if constexpr (std::is_same_v<T, ingot_status>) return a ? live.status : a;
+  else if constexpr (std::is_same_v<T, ingot_buffer>) return a ? live.buffer : a;
+  else if constexpr (std::is_same_v<T, ingot_call>) return a ? live.call : a;
+  else return a;
+}
+
 template <class R, class... A, size_t... I>
-void call(R(INGOT_CALL* f)(A...), const std::tuple<A...>& args, std::index_sequence<I...>) {
+void call(R(INGOT_CALL* f)(A...), const std::tuple<A...>& given, std::index_sequence<I...>) {
   ++calls;
+  const std::tuple<A...> args{fresh(std::get<I>(given))...};
   // A release takes what it is given, a retain has to be paired.
   if constexpr (sizeof...(A) == 1 && std::is_void_v<R>) {
     const auto handle = std::get<0>(args);
