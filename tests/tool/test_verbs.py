@@ -30,6 +30,11 @@ class Compile(ToolTest):
         one = self.ok("compile", SOFTMAX, "--no-fuse", "--kernel", count - 1)
         self.assertTrue(one.startswith(b"// kernel %d" % (count - 1)))
 
+    def test_bytes_are_of_one_kernel(self):
+        for emit in ["artifact", "cubin"]:
+            args = ["compile", SOFTMAX, "--no-fuse", "--emit", emit]
+            self.fails(tool.BAD_INPUT, "pick it with --kernel N, N from 0 to", *args)
+
     def test_code_for_every_target(self):
         if not HAS_COMPILER:
             self.skipTest("no compiler module")
