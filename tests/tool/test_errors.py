@@ -36,6 +36,11 @@ class Usage(ToolTest):
                 self.assertEqual((code, out), (USAGE, b""), err)
                 self.assertNotEqual(err, "")
 
+    def test_words_that_are_no_verbs_are_named(self):
+        self.fails(USAGE, "no verb foo; ", "foo")
+        self.fails(USAGE, "no verb foo; ", "foo", "--help-me")
+        self.fails(USAGE, "no verb foo; ", "cache", "foo")
+
     def test_help_and_version_are_data(self):
         self.assertIn(b"Exit codes", self.ok("--help"))
         self.assertIn(b"--no-fuse", self.ok("run", "--help"))

@@ -36,7 +36,7 @@ class Packs(ToolTest):
         self.assertEqual(checksums(self.ok("run", *RUN, "--pack", "all.pack")), expected)
 
     def test_the_module_stays_out_of_the_process(self):
-        self.ok("cache", "pack", "-o", "p", SOFTMAX)
+        self.assertRegex(self.ok("cache", "pack", "-o", "p", SOFTMAX), rb"^p: 1 graph, \d+ bytes\n$")
         self.forget()
         fifo = self.path("fifo")
         os.mkfifo(fifo)

@@ -30,6 +30,11 @@ class Compile(ToolTest):
         one = self.ok("compile", SOFTMAX, "--no-fuse", "--kernel", count - 1)
         self.assertTrue(one.startswith(b"// kernel %d" % (count - 1)))
 
+    def test_bytes_are_of_one_kernel(self):
+        for emit in ["artifact", "cubin"]:
+            args = ["compile", SOFTMAX, "--no-fuse", "--emit", emit]
+            self.fails(tool.BAD_INPUT, "pick it with --kernel N, N from 0 to", *args)
+
     def test_code_for_every_target(self):
         if not HAS_COMPILER:
             self.skipTest("no compiler module")
@@ -90,7 +95,7 @@ class Explain(ToolTest):
 
     def test_without_sizes_it_says_how_to_give_them(self):
         self.assertIn("--shape B=N --shape N=N", self.page(SOFTMAX))
-        self.fails(tool.USAGE, "2 extents are symbolic", "explain", SOFTMAX, "--shape", "B=1")
+        self.fails(tool.USAGE, "the extent N has no value; give every extent or none", "explain", SOFTMAX, "--shape", "B=1")
         self.fails(tool.USAGE, "no input has the extent Q", "explain", SOFTMAX, "--shape", "Q=1")
 
     def test_names_from_the_graph_are_escaped(self):

@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -85,7 +84,8 @@ int pack(const CacheArgs& args, ingot_context* context) {
   const std::string bytes = pack_of(executables, args.targets);
   write_file(args.output, {bytes});
   if (args.output != "-")
-    std::printf("%s: %zu graphs, %zu bytes\n", args.output.c_str(), executables.size(), bytes.size());
+    write_file(
+        "-", {cat(args.output, ": ", counted(executables.size(), "graph", "graphs"), ", ", bytes.size(), " bytes\n")});
   return exit_done;
 }
 

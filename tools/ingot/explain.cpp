@@ -24,9 +24,12 @@ int explain_verb(const ExplainArgs& args) {
       fail(exit_usage, "--shape ", name, "=", value, ": no input has the extent ", name);
   // Bytes need every size; a graph without symbols always has them.
   std::optional<Symbols> symbols;
-  if (given.size() == known.size()) symbols = std::move(given);
-  else if (!given.empty())
-    fail(exit_usage, "--shape: ", known.size(), " extents are symbolic, ", given.size(), " are given");
+  if (given.size() == known.size()) {
+    symbols = std::move(given);
+  } else if (!given.empty()) {
+    const std::string& s = *std::ranges::find_if(known, [&](const std::string& name) { return !given.contains(name); });
+    fail(exit_usage, "the extent ", s, " has no value; give every extent or none, as --shape ", s, "=N");
+  }
   write_file(args.output, {explain_page(with, without, symbols)});
   return exit_done;
 }

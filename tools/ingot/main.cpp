@@ -70,6 +70,17 @@ void feed_options(CLI::App* verb, FeedOptions& feed) {
   repeat(verb, "--range", feed.ranges, "NAME=LOW:HIGH: the values of a random input");
 }
 
+// CLI11 says of a word that is no verb only that a verb is missing.
+void refuse_unknown_verb(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    if (at->get_require_subcommand_min() == 0) return;
+    const auto parsed = at->get_subcommands();
+    if (parsed.empty()) fail(exit_usage, "no verb ", argv[i], "; --help lists them");
+    at = parsed.front();
+  }
+}
+
 int dispatch(int argc, char** argv) {
   CLI::App app("Ingot's command-line tool: runs, compiles and explains graphs.", "ingot");
   app.require_subcommand(1);
@@ -150,6 +161,7 @@ int dispatch(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     // --help and --version come this way too, with exit code 0.
+    if (e.get_exit_code() != 0) refuse_unknown_verb(app, argc, argv);
     return app.exit(e) == 0 ? exit_done : exit_usage;
   }
   if (*run_app) return run_verb(run);
