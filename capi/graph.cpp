@@ -126,6 +126,10 @@ ir::ValueId constant(ir::Graph& g, const ingot_tensor& t, uint64_t flags, capi::
   return g.constant(type, std::move(shape), {std::move(copy), data, size});
 }
 
+void check_open(const ir::Graph& g) {
+  if (g.sealed()) fail(Code::failed_precondition, "the graph \"", g.name(), "\" is finished");
+}
+
 }  // namespace
 
 extern "C" {
@@ -173,7 +177,7 @@ void ingot_graph_release(ingot_graph* graph) {
 ingot_status* ingot_graph_set_flags(ingot_graph* graph, uint32_t flags) {
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
-    if (g.sealed()) fail(Code::failed_precondition, "the graph is finished");
+    check_open(g);
     if (flags & ~uint32_t{INGOT_GRAPH_RELAXED_PRECISION | INGOT_GRAPH_RELAXED_CONTRACTIONS})
       fail(Code::invalid_argument, "unknown graph flags ", flags, ", known are 1 and 2");
     g.set_flags(flags);
@@ -185,7 +189,7 @@ ingot_status* ingot_graph_dim_symbol(ingot_graph* graph, const char* name, size_
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(dim, "dim");
-    if (g.sealed()) fail(Code::failed_precondition, "the graph is finished");
+    check_open(g);
     *dim = g.dims().symbol(capi::name_text(name, name_length, "name"), lo, hi);
   });
 }
@@ -195,7 +199,7 @@ ingot_status* ingot_graph_dim_expr(ingot_graph* graph, ingot_dim_kind kind, int6
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(dim, "dim");
-    if (g.sealed()) fail(Code::failed_precondition, "the graph is finished");
+    check_open(g);
     const std::vector<ir::DimId> parts = dims(g, operands, count, "operands");
     if (kind == INGOT_DIM_CONSTANT) {
       if (count != 0) fail(Code::invalid_argument, "a constant dim takes no operands");
@@ -209,7 +213,7 @@ ingot_status* ingot_graph_dim_expr(ingot_graph* graph, ingot_dim_kind kind, int6
 ingot_status* ingot_graph_assume(ingot_graph* graph, ingot_fact fact, const ingot_dim* p, size_t count) {
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
-    if (g.sealed()) fail(Code::failed_precondition, "the graph is finished");
+    check_open(g);
     if (fact != INGOT_FACT_EQUAL && fact != INGOT_FACT_DIVISIBLE) fail(Code::invalid_argument, "unknown fact ", fact);
     g.dims().assume(static_cast<ir::DimFact>(fact), dims(g, p, count, "dims"));
   });

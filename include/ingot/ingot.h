@@ -319,7 +319,8 @@ typedef struct ingot_context_options {
   const char* cache_dir;         /* absolute ("" is refused); NULL: $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else
                                   * ~/.cache/ingot */
   uint32_t no_disk_cache;        /* 1: none */
-  uint32_t no_threads;           /* 1: the library creates no thread of its own for running or preparing */
+  uint32_t no_threads;           /* 1: no thread for running or background work; a compile still runs on one of
+                                  * the compiler module's, which ends with it */
   uint64_t memory_cache_bytes;   /* 0: 256 MiB */
   uint64_t memory_cache_entries; /* 0: 16384 */
   uint64_t disk_cache_bytes;     /* 0: 1 GiB */
@@ -361,7 +362,9 @@ typedef struct ingot_compile_options {
   const ingot_ext* next;
   ingot_backend backend; /* 0: INGOT_BACKEND_AUTO */
   uint32_t no_fusion;    /* 1: a kernel for every op; the bits are the same */
-  const char* target;    /* "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"; NULL: the highest this machine runs */
+  const char* target;    /* "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"; NULL or "": the highest this machine
+                          runs. "sm_NN": for describe's "cubin". Another machine's: AUTO is interpreted, CPU fails at
+                          the run with FAILED_PRECONDITION */
 } ingot_compile_options;
 #define INGOT_COMPILE_OPTIONS_INIT INGOT_INIT(ingot_compile_options)
 
@@ -404,7 +407,8 @@ typedef struct ingot_stats {
   uint64_t memory_hits;
   uint64_t disk_hits; /* host callbacks included */
   uint64_t misses;
-  uint64_t interpreted; /* kernels served by the interpreter for want of machine code */
+  uint64_t interpreted; /* kernels for which no machine code can be had (no compiler, another machine's target); those
+                           that never_stall serves meanwhile do not count */
   uint64_t runs;
   uint64_t launches;
   uint64_t bytes_read; /* by kernels, each view of a tensor counted once a launch */

@@ -299,6 +299,8 @@ class Attr {
   Attr(std::string_view name, std::vector<Extent> v) : Attr(name, INGOT_ATTR_I64S, 0) { list_ = std::move(v); }
   template <class E, std::enable_if_t<std::is_constructible_v<Extent, E> && !std::is_same_v<E, Extent>, int> = 0>
   Attr(std::string_view name, const std::vector<E>& v) : Attr(name, std::vector<Extent>(v.begin(), v.end())) {}
+  template <class D, std::enable_if_t<std::is_same_v<D, Dim>, int> = 0>
+  Attr(std::string_view name, D v) : Attr(name, INGOT_ATTR_DIM, static_cast<int64_t>(v.id)) {}
   static Attr dtype(std::string_view name, ingot_dtype v) { return Attr(name, INGOT_ATTR_DTYPE, v); }
 
  private:

@@ -122,8 +122,14 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
     frame.steps.push_back({out->programs_[at->second].program, step.sizes, step.views});
   }
   out->executor_ = std::make_unique<runtime::Executor>(std::move(frame), out->context_->tallies());
-  for (const std::string& stage : out->context_->dumps())
-    log.write(LogLevel::info, out->graph_->name(), " ", stage, ":\n", describe(*out, stage));
+  for (const std::string& stage : out->context_->dumps()) {
+    try {
+      log.write(LogLevel::info, out->graph_->name(), " ", stage, ":\n", describe(*out, stage));
+    } catch (const Error& e) {
+      if (e.code() == Code::out_of_memory) throw;
+      log.write(LogLevel::warning, "INGOT_DUMP: ", stage, ": ", e.message());  // what is only looked at fails nothing
+    }
+  }
   out->context_->counters().graphs.fetch_add(1, std::memory_order_relaxed);
   out->context_->counters().kernels.fetch_add(out->programs_.size(), std::memory_order_relaxed);
   return out;

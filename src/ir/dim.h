@@ -127,6 +127,8 @@ class DimTable {
   // "B", "3", "2*B+1", "ceil_div(B, 4)": parses back by the text form's dim grammar. Independent of the order in which
   // ids were made.
   std::string to_string(DimId d) const;
+  // The same with its value, "N = 5"; "2" for a constant.
+  std::string named(DimId d, std::span<const int64_t> values) const;
 
   // Undo for a caller that fails in the middle: everything since the mark is forgotten, ids made since are invalid.
   // Cheap unless facts or narrower bounds came in since.

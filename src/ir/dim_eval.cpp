@@ -175,8 +175,7 @@ void DimTable::evaluate(std::span<int64_t> values) const {
         for (const DimId op : ops) {
           if (values[op] == 1) continue;
           if (from != no_dim && values[d] != values[op]) {
-            fail(Code::invalid_argument, "extents do not broadcast: ", to_string(from), " is ", values[d], ", ",
-                 to_string(op), " is ", values[op]);
+            fail(Code::invalid_argument, "extents do not broadcast: ", named(from, values), " and ", named(op, values));
           }
           values[d] = values[op];
           from = op;
@@ -184,6 +183,11 @@ void DimTable::evaluate(std::span<int64_t> values) const {
       }
     }
   }
+}
+
+std::string DimTable::named(DimId d, std::span<const int64_t> values) const {
+  if (kind(d) == DimKind::constant) return to_string(d);
+  return cat(to_string(d), " = ", values[d]);
 }
 
 void DimTable::check(std::span<const int64_t> values) const {
@@ -200,12 +204,11 @@ void DimTable::check(std::span<const int64_t> values) const {
     if (std::ranges::any_of(fact.dims, [&](DimId d) { return values[d] == unset; })) continue;
     for (const DimId other : std::span(fact.dims).subspan(1)) {
       if (fact.fact == DimFact::equal && values[first] != values[other]) {
-        fail(Code::invalid_argument, to_string(first), " == ", to_string(other), " does not hold: ", values[first],
-             " and ", values[other]);
+        fail(Code::invalid_argument, to_string(first), " == ", to_string(other),
+             " does not hold: ", named(first, values), " and ", named(other, values));
       }
       if (fact.fact == DimFact::divisible && (values[other] == 0 || values[first] % values[other] != 0)) {
-        fail(Code::invalid_argument, to_string(first), " is ", values[first], ", not divisible by ", to_string(other),
-             ", which is ", values[other]);
+        fail(Code::invalid_argument, named(first, values), ", not divisible by ", named(other, values));
       }
     }
   }

@@ -26,7 +26,7 @@ void check_dims(const DimTable& dims, std::span<const DimId> shape, std::string_
 }  // namespace
 
 void Graph::check_open() const {
-  if (sealed_) fail(Code::failed_precondition, "the graph ", quoted(name_), " is sealed");
+  if (sealed_) fail(Code::failed_precondition, "the graph ", quoted(name_), " is finished");
 }
 
 void Graph::check_name(std::string_view name) const {

@@ -36,7 +36,7 @@ Attr convert(DimTable& dims, const OpInfo& info, const AttrSpec& spec, Attr v) {
     v = Attr::of_float(static_cast<double>(v.i));
   }
   if (v.kind != spec.kind) {
-    fail(Code::invalid_argument, info.name, ": attribute ", spec.name, " is a ", name(v.kind), ", expected a ",
+    fail(Code::invalid_argument, info.name, ": attribute ", spec.name, " is of kind ", name(v.kind), ", expected ",
          name(spec.kind));
   }
   switch (spec.kind) {

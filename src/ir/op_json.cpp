@@ -99,7 +99,7 @@ Made from the op table (`src/ir/ops.def`) by `make_ops_page`; a test holds the t
 the same as data.
 
 - **Operands.** All have one dtype, and nothing promotes by itself; `select` takes a bool condition first. Elementwise
-  ops broadcast as NumPy does. A number may stand for an operand where another one tells its dtype.
+  ops broadcast as NumPy does. In the text form a number may stand for an operand where another one tells its dtype.
 - **Dtypes.** Integers: `i8 i16 i32 i64 u8 u16 u32 u64`, the signed ones `i8 i16 i32 i64`. Floats: `f16 bf16 f32 f64`.
   fp8: `f8e4m3 f8e5m2`, which are stored, moved and cast, not computed with. Graphs of f16, bf16 and fp8 can be built;
   this version refuses to compile them.

@@ -108,8 +108,8 @@ std::vector<NamedAttr> parse_attrs(TokenReader& in, DimTable& dims, const OpInfo
         names.push_back(s.name);
         list += cat(list.empty() ? "" : ", ", s.name);
       }
-      in.fail_at(t.at, "unknown attribute ", Lexer::found(t), " of ", info.name, suggestion(t.text, names),
-                 "; it takes ", list.empty() ? "none" : list);
+      in.fail_at(t.at, "unknown attribute ", Lexer::found(t), " of ", info.name, suggestion(t.text, names), "; ",
+                 info.name, " takes ", list.empty() ? "none" : list);
     }
     if (std::ranges::find(attrs, t.text, &NamedAttr::name) != attrs.end())
       in.fail_at(t.at, "attribute ", t.text, " is given twice");

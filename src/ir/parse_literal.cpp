@@ -77,7 +77,9 @@ class ElementReader {
       }
     }
     in_.expect(")", "after the bytes of hex");
-    if (data_.size() != bytes_) in_.fail_at(begin, "hex gives ", data_.size(), " bytes, expected ", bytes_);
+    if (data_.size() != bytes_)
+      in_.fail_at(begin, "hex gives ", data_.size(), data_.size() == 1 ? " byte, expected " : " bytes, expected ",
+                  bytes_);
   }
 
   TokenReader& in_;

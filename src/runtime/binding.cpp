@@ -97,7 +97,7 @@ void Executor::bind(std::span<const Tensor* const> ins, bool need_data, Workspac
     for (uint32_t d = 0; d < w.inputs[i].rank; ++d)
       if (w.dims[spec.shape[d]] != w.inputs[i].extent[d])
         fail(Code::invalid_argument, label("input", i, spec), ": dim ", d, " is ", w.inputs[i].extent[d], ", expected ",
-             plan_.dims.to_string(spec.shape[d]), " = ", w.dims[spec.shape[d]]);
+             plan_.dims.named(spec.shape[d], w.dims));
   }
   plan_.dims.check(w.dims);
 }
@@ -112,7 +112,7 @@ void Executor::check_outputs(std::span<const Tensor* const> outs, bool need_data
     for (uint32_t d = 0; d < p.rank; ++d)
       if (w.dims[spec.shape[d]] != p.extent[d])
         fail(Code::invalid_argument, label("output", i, spec), ": dim ", d, " is ", p.extent[d], ", expected ",
-             plan_.dims.to_string(spec.shape[d]), " = ", w.dims[spec.shape[d]]);
+             plan_.dims.named(spec.shape[d], w.dims));
     if (!p.compact && self_overlap({p.data, ir::item_size(spec.dtype), p.rank, p.extent, p.stride}))
       fail(Code::invalid_argument, label("output", i, spec), ": its elements overlap (a stride is zero or too small)");
   }

@@ -319,3 +319,16 @@ TEST_CASE("parts of a graph, calls and preparation in the background") {
   call.run();
   CHECK(out == std::vector<float>{36, 64});
 }
+
+TEST_CASE("an extent as a value") {
+  const Context context;
+  Graph g(context, "rows");
+  const Dim n = g.symbol("N");
+  g.input<float>("x", {n});
+  g.output(g.op(INGOT_OP_DIM, {}, {{"size", n}}), "rows");
+  g.finish();
+  std::vector<float> in(7);
+  int64_t rows = 0;
+  Executable(context, g).run({Tensor(in)}, {Tensor(&rows, std::vector<int64_t>{})});
+  CHECK(rows == 7);
+}

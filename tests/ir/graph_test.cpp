@@ -111,7 +111,7 @@ TEST_CASE("sealing: outputs, bound symbols, and nothing afterwards") {
   g.dim_input("n", n);
   g.seal();
   CHECK(g.sealed());
-  CHECK(fault([&] { g.seal(); }, Code::failed_precondition) == "the graph \"main\" is sealed");
+  CHECK(fault([&] { g.seal(); }, Code::failed_precondition) == "the graph \"main\" is finished");
   CHECK(fault([&] { apply(g, "neg", {x}); }, Code::failed_precondition) != "");
   CHECK(fault([&] { g.input("z", DType::f32, {}); }, Code::failed_precondition) != "");
   CHECK(fault([&] { g.output("z", x); }, Code::failed_precondition) != "");

@@ -1,4 +1,4 @@
-"""INGOT_TRACE: the file holds the spans of a run, as Chrome's trace events that Perfetto opens."""
+"""INGOT_TRACE holds the spans of a run, as Chrome's trace events that Perfetto opens; INGOT_DUMP logs its stages."""
 
 import json
 import os
@@ -46,6 +46,27 @@ class Trace(ToolTest):
         code, _, err = self.call(*RUN)
         self.assertEqual(code, 0)
         self.assertIn("INGOT_TRACE", err)
+
+
+class Dump(ToolTest):
+    words = ""
+
+    def environment(self):
+        return {**super().environment(), "INGOT_DUMP": self.words, "INGOT_LOG": "info"}
+
+    def test_stages_are_logged(self):
+        self.words = "graph,kernel"
+        code, _, err = self.call(*RUN)
+        self.assertEqual(code, 0, err)
+        self.assertIn("graph @softmax", err)
+        self.assertIn("fold_sum", err)
+
+    def test_words_that_cannot_be_served_cost_a_warning(self):
+        for self.words in ["foo", "kernel/7", "cubin", "=", "graph,foo"]:
+            with self.subTest(self.words):
+                code, _, err = self.call(*RUN)
+                self.assertEqual(code, 0, err)
+                self.assertIn("INGOT_DUMP", err)
 
 
 if __name__ == "__main__":

@@ -215,6 +215,16 @@ class Doctor(ToolTest):
         if HAS_COMPILER:
             self.assertRegex(text, r"(?m)^machine code +compiles, runs, right result$")
 
+    def test_makes_no_directory_and_caches_nothing(self):
+        absent = self.path("absent")
+        _, out, _ = self.call("doctor", "--dir", absent)
+        self.assertIn(f"{absent}, not there yet", out.decode())
+        self.assertFalse(os.path.exists(absent))
+        os.mkdir(absent, 0o700)
+        _, out, _ = self.call("doctor", "--dir", absent)
+        self.assertIn("0 entries", out.decode())
+        self.assertEqual(os.listdir(absent), [])
+
     def nvrtc(self, **environment):
         """The exit code of doctor and what it says of NVRTC."""
         old = self.environment

@@ -1,10 +1,7 @@
 // ingot cache: the disk cache looked at, checked, filled and emptied, and packs made. Others may use it meanwhile.
-#include <sys/stat.h>
-
-#include <cerrno>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "cache_place.h"
 #include "error.h"
 #include "files.h"
 #include "verbs.h"
@@ -14,25 +11,6 @@ namespace ingot::tool {
 namespace {
 
 using nlohmann::json;
-
-// Where the library would keep its entries; empty for nowhere. The library refuses or ignores relative values of the
-// variables, and says so itself.
-std::string directory_of(const EngineOptions& options) {
-  if (!options.cache_dir.empty()) return options.cache_dir;
-  const auto value = [](const char* name) {
-    const char* text = std::getenv(name);
-    return std::string(text ? text : "");
-  };
-  if (const std::string dir = value("INGOT_CACHE_DIR"); !dir.empty()) return dir.starts_with('/') ? dir : "";
-  if (const std::string dir = value("XDG_CACHE_HOME"); dir.starts_with('/')) return dir + "/ingot";
-  if (const std::string dir = value("HOME"); dir.starts_with('/')) return dir + "/.cache/ingot";
-  return {};
-}
-
-bool is_missing(const std::string& path) {
-  struct stat info;
-  return !path.empty() && lstat(path.c_str(), &info) != 0 && errno == ENOENT;
-}
 
 std::string directory_text(const json& report) {
   return report["directory"].is_null() ? "no directory: kernels are cached in memory only"

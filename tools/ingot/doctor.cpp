@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cache_place.h"
 #include "error.h"
 #include "verbs.h"
 
@@ -108,7 +109,14 @@ int doctor_verb(const EngineOptions& engine) {
   ingot_version(&major, &minor, &patch);
   report.line("library", cat(major, ".", minor, ".", patch));
   report.line("header", cat(INGOT_VERSION_MAJOR, ".", INGOT_VERSION_MINOR, ".", INGOT_VERSION_PATCH));
-  const Context context = make_context(engine);
+  // The probes below compile: into no cache, and no directory is made for looking.
+  EngineOptions without = engine;
+  without.disk_cache = false;
+  const Context probing = make_context(without);
+  EngineOptions looking = engine;
+  const std::string place = directory_of(engine);
+  looking.disk_cache = engine.disk_cache && !is_missing(place);
+  const Context context = make_context(looking);
   const auto info = nlohmann::json::parse(cache_command(context.get(), "info"));
   report.line("target", info["target"].get<std::string>());
   report.line("threads", cat(info["threads"].get<int>()));
@@ -119,7 +127,9 @@ int doctor_verb(const EngineOptions& engine) {
   } else {
     report.problem("compiler module", module_error + "; kernels are interpreted");
   }
-  if (info["directory"].is_null()) {
+  if (engine.disk_cache && is_missing(place)) {
+    report.line("disk cache", place + ", not there yet");
+  } else if (info["directory"].is_null()) {
     report.line("disk cache", "none: kernels are cached in memory only");
   } else {
     const std::string directory = info["directory"];
@@ -129,9 +139,9 @@ int doctor_verb(const EngineOptions& engine) {
                                     counted(list["bytes"].get<uint64_t>(), "byte", "bytes")));
     else report.problem("disk cache", directory + " is not writable");
   }
-  probe_backend(report, context.get(), "interpreter", "interp");
-  if (module_error.empty()) probe_backend(report, context.get(), "machine code", "cpu");
-  probe_nvrtc(report, context.get());
+  probe_backend(report, probing.get(), "interpreter", "interp");
+  if (module_error.empty()) probe_backend(report, probing.get(), "machine code", "cpu");
+  probe_nvrtc(report, probing.get());
   return report.problems() == 0 ? exit_done : exit_failed;
 }
 
