@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 import tool
 from tool import EXAMPLES, HAS_COMPILER, ToolTest
@@ -46,6 +47,27 @@ class Trace(ToolTest):
         code, _, err = self.call(*RUN)
         self.assertEqual(code, 0)
         self.assertIn("INGOT_TRACE", err)
+
+    def test_a_pipe_costs_a_warning_and_neither_blocks_nor_kills(self):
+        self.trace = self.path("pipe")
+        os.mkfifo(self.trace)
+        for reader in [None, os.open(self.trace, os.O_RDONLY | os.O_NONBLOCK)]:
+            code, _, err = self.call(*RUN)
+            self.assertEqual(code, 0)
+            self.assertIn("INGOT_TRACE", err)
+            if reader is not None:
+                os.close(reader)
+
+    def test_a_limit_on_the_size_of_files_ends_the_trace_and_not_the_host(self):
+        self.trace = self.path("trace.json")
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
+        try:
+            code, _, err = self.call(*RUN)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        self.assertEqual(code, 0, err)
+        self.assertLessEqual(os.path.getsize(self.trace), 300)
 
 
 if __name__ == "__main__":
