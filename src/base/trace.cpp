@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -14,9 +15,37 @@ namespace ingot {
 
 namespace {
 
+// SIGXFSZ, which a write past RLIMIT_FSIZE raises and which would kill the host, kept from this thread: where one
+// comes, it is taken back.
+class FileLimit {
+ public:
+  FileLimit() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+    sigset_t pending;
+    was_pending_ = sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+  }
+  ~FileLimit() {
+    const timespec at_once{};
+    if (exceeded_ && !was_pending_) sigtimedwait(&signal_, nullptr, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+  void exceeded() { exceeded_ = true; }
+
+ private:
+  sigset_t signal_, before_;
+  bool was_pending_, exceeded_ = false;
+};
+
 // One write each, so that lines of several threads and processes do not mix (O_APPEND).
 void write_whole(int fd, std::string_view text) noexcept {
-  while (::write(fd, text.data(), text.size()) < 0 && errno == EINTR) {
+  FileLimit limit;
+  while (::write(fd, text.data(), text.size()) < 0) {
+    if (errno == EFBIG) limit.exceeded();
+    if (errno != EINTR) return;
   }
 }
 
@@ -37,11 +66,19 @@ std::string escaped(std::string_view text) {
 
 }  // namespace
 
-Trace::Trace(const std::string& path) : fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600)) {
+// O_NONBLOCK: opening a pipe that nobody reads must not block.
+Trace::Trace(const std::string& path)
+    : fd_(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600)) {
   if (fd_ < 0) fail(Code::io_error, "the trace file ", path, " cannot be opened: ", std::strerror(errno));
-  struct stat s;
+  struct stat s{};
+  fstat(fd_, &s);
+  // A pipe would block the host's runs when its reader is slow, and raise SIGPIPE when it goes.
+  if (S_ISFIFO(s.st_mode) || S_ISSOCK(s.st_mode)) {
+    close(fd_);
+    fail(Code::io_error, "the trace file ", path, " is a pipe");
+  }
   // The array is never closed: the format allows that, since a process may end at any time.
-  if (fstat(fd_, &s) == 0 && s.st_size == 0) write_whole(fd_, "[\n");
+  if (s.st_size == 0) write_whole(fd_, "[\n");
 }
 
 Trace::~Trace() { close(fd_); }

@@ -4,6 +4,7 @@
 #include <list>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "runtime/parallel.h"
@@ -19,6 +20,7 @@ struct Background::State {
   std::condition_variable changed;
   std::list<Entry> queue;         // nodes are moved out of it without allocating
   const void* running = nullptr;  // the owner of the job that runs
+  Working* working = nullptr;     // all that live; they lie on their threads' stacks
   bool stop = false;
   std::unique_ptr<std::thread> thread;
   std::shared_ptr<State> self;  // set to leave it behind for ever
@@ -88,10 +90,27 @@ void Background::forget(const void* owner) noexcept {
       const auto entry = at++;
       if (entry->owner == owner) dropped.splice(dropped.end(), queue, entry);
     }
-    const bool own = state_->thread && state_->thread->get_id() == std::this_thread::get_id();
+    const auto here = std::this_thread::get_id();
+    bool own = state_->thread && state_->thread->get_id() == here;
+    for (const Working* w = state_->working; w; w = w->next_) own = own || (w->owner_ == owner && w->thread_ == here);
     if (!own) state_->changed.wait(hold, [&] { return state_->running != owner; });
   }
   for (const State::Entry& e : dropped) e.after();
+}
+
+Background::Working::Working(const Background& background, const void* owner)
+    : state_(background.state_), owner_(owner) {
+  if (!state_) return;
+  const std::lock_guard hold(state_->lock);
+  next_ = std::exchange(state_->working, this);
+}
+
+Background::Working::~Working() {
+  if (!state_) return;
+  const std::lock_guard hold(state_->lock);
+  Working** at = &state_->working;
+  while (*at != this) at = &(*at)->next_;
+  *at = next_;
 }
 
 size_t Background::waiting() const {

@@ -1,5 +1,7 @@
 #include "engine/executable.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "engine/background.h"
@@ -42,7 +44,7 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
   std::vector<std::shared_ptr<const jit::Body>> made(programs_.size());
   std::vector<KernelRequest> requests;
   for (const ProgramEntry& p : programs_) requests.push_back({p.program, p.bytes, options_.backend, options_.target});
-  // Alone it would have nothing to share a mapping with, and asking in get() keeps other threads from asking as well.
+  // Alone it would have nothing to share a mapping with.
   if (requests.size() > 1) context_->kernels().get_stored(requests, made);
   std::vector<size_t> missing;
   for (size_t i = 0; i < made.size(); ++i)
@@ -61,6 +63,8 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
   } queued(context_->alarms(), missing.size());
   run_on_workers(missing.size(), threads, [&](size_t i) {
     if (cancel && cancel->load(std::memory_order_relaxed)) fail(Code::cancelled, "the compile was cancelled");
+    // A callback that comes on this thread may make the last release.
+    const Background::Working here(context_->background(), this);
     made[missing[i]] = context_->kernels().get(requests[missing[i]]);
     queued.done();
   });
@@ -115,12 +119,13 @@ const Executable::Bodies& Executable::bodies(const RunOptions& options) {
     return *known();
   }
   // Without threads nothing can be prepared behind the host's back: it calls prepare() when it has the time.
-  if (!context_->options().no_threads && !preparing_.exchange(true)) {
+  // What a forked child's parent has asked for goes on in the parent alone.
+  if (const int64_t process = getpid(); !context_->options().no_threads && preparing_.exchange(process) != process) {
     const std::shared_ptr<Event> event = prepare_async();
     // A failure, of memory say, is tried again by the next run.
     event->on_done([weak = weak_from_this()](const Event::Result& result) {
       if (result.code == Code::ok) return;
-      if (const auto self = weak.lock()) self->preparing_.store(false);
+      if (const auto self = weak.lock()) self->preparing_.store(0);
     });
   }
   if (const Bodies* b = known()) return *b;

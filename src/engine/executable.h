@@ -113,7 +113,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   std::atomic<uint32_t> attached_{0};
   std::atomic<const Bodies*> bodies_{nullptr};
   std::atomic<const Bodies*> interim_{nullptr};  // the interpreter's, for runs that must not stall
-  std::atomic<bool> preparing_{false};           // such a run has asked for code
+  std::atomic<int64_t> preparing_{0};            // the process in which such a run has asked for code
   std::atomic<Subset*> subsets_{nullptr};        // only ever grows
 };
 

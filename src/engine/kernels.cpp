@@ -177,31 +177,47 @@ std::vector<uint8_t> Kernels::compile(std::span<const uint8_t> kernel, const std
   return artifact;
 }
 
+// No key is owned while the host is called, by a callback of the cache or the log: it may come back for kernels that
+// another thread owns, which may wait for this one in turn. So the stores are asked before, and told afterwards.
 std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& request, const std::string& target) {
   const cache::Key k = key(request.bytes, target);
-  cache::Outcome outcome = cache::Outcome::made;
-  auto body = memory_.get_or_make(
-      k,
-      [&]() -> cache::MemoryCache<jit::Body>::Made {
-        if (!request.stores_asked) {
-          if (const auto stored = find_pack(request.bytes, target, request.target.empty()))
-            if (auto loaded = load_stored(*stored)) return {std::move(loaded), stored->artifact.size()};
-          if (const auto stored = find_entry(k))
-            if (auto loaded = load_stored(*stored)) return {std::move(loaded), stored->artifact.size()};
-        }
-        const std::vector<uint8_t> artifact = compile(request.bytes, target);
-        auto loaded = jit::load(artifact);
-        stack_->put(k, artifact);
-        return {std::move(loaded), artifact.size()};
-      },
-      &outcome);
-  if (outcome != cache::Outcome::made) context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
-  else watch();
+  if (!request.stores_asked) {
+    if (auto known = memory_.find(k)) {
+      context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
+      return known;
+    }
+    if (auto body = ask_stores(request, target, k)) {
+      watch();
+      return body;
+    }
+  }
+  std::vector<uint8_t> artifact;  // stays empty where another thread compiles, or has
+  auto body = memory_.get_or_make(k, [&]() -> cache::MemoryCache<jit::Body>::Made {
+    artifact = compile(request.bytes, target);
+    return {jit::load(artifact), artifact.size()};
+  });
+  if (artifact.empty()) {
+    context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    stack_->put(k, artifact);
+    watch();
+  }
   return body;
 }
 
-// No key is owned while the stores are asked: the host's callbacks may come back for the same kernels. Threads that ask
-// at once may each read an entry; one of what they loaded stays.
+std::shared_ptr<const jit::Body> Kernels::ask_stores(const KernelRequest& request, const std::string& target,
+                                                     const cache::Key& k) {
+  const auto load = [&](const std::optional<Stored>& stored) -> std::shared_ptr<const jit::Body> {
+    auto loaded = stored ? load_stored(*stored) : nullptr;
+    if (!loaded) return nullptr;
+    return memory_.get_or_make(
+        k, [&]() -> cache::MemoryCache<jit::Body>::Made { return {std::move(loaded), stored->artifact.size()}; });
+  };
+  if (auto body = load(find_pack(request.bytes, target, request.target.empty()))) return body;
+  return load(find_entry(k));
+}
+
+// Here, too, no key is owned. Threads that ask at once may each read an entry; one of what they loaded stays.
 void Kernels::get_stored(std::span<KernelRequest> requests, std::span<std::shared_ptr<const jit::Body>> bodies) {
   struct Found {
     size_t index;

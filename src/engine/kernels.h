@@ -78,6 +78,9 @@ class Kernels final : ForkHandler {
   std::vector<uint8_t> compile(std::span<const uint8_t> kernel, const std::string& target);
   std::shared_ptr<const jit::Body> load_stored(const Stored& stored);
   std::shared_ptr<const jit::Body> machine_code(const KernelRequest& request, const std::string& target);
+  // Null where no pack or store has it.
+  std::shared_ptr<const jit::Body> ask_stores(const KernelRequest& request, const std::string& target,
+                                              const cache::Key& k);
   std::shared_ptr<const jit::Body> interpreted(const KernelRequest& request);
   std::vector<uint8_t> run_compiler(std::span<const uint8_t> kernel, const std::string& target, uint32_t kind);
   void find_module();

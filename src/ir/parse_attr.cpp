@@ -108,7 +108,8 @@ std::vector<NamedAttr> parse_attrs(TokenReader& in, DimTable& dims, const OpInfo
         names.push_back(s.name);
         list += cat(list.empty() ? "" : ", ", s.name);
       }
-      in.fail_at(t.at, "unknown attribute ", Lexer::found(t), " of ", info.name, suggestion(t.text, names), "; ",
+      const std::string hint = suggestion(t.text, names);
+      in.fail_at(t.at, "unknown attribute ", Lexer::found(t), " of ", info.name, hint, hint.empty() ? "; " : " ",
                  info.name, " takes ", list.empty() ? "none" : list);
     }
     if (std::ranges::find(attrs, t.text, &NamedAttr::name) != attrs.end())

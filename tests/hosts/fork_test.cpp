@@ -114,3 +114,29 @@ TEST_CASE("fork while another thread interprets, logs to stderr and runs on the 
   close(kept);
   unsetenv("INGOT_LOG");
 }
+
+TEST_CASE("what a run that must not stall has asked for is asked for anew by a forked child") {
+  if (!can_compile()) return;
+  ingot_context* context = nullptr;
+  const ingot_context_options o = alone();
+  OK(ingot_context_create(&o, &context));
+  const auto comes = [](Affine& a) {
+    for (int i = 0; i < 10000; ++i) {
+      if (a.run(1000, 0, 1)) return true;
+      if (a.last != INGOT_NOT_READY) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  };
+  for (int i = 0; i < 5; ++i) {
+    Affine a;
+    REQUIRE(a.compile(context, 5000 + i, INGOT_BACKEND_CPU));
+    a.run(1000, 0, 1);  // sets the background to work
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) _exit(comes(a) ? 0 : 1);
+    CHECK(outcome(child) == 0);
+    CHECK(comes(a));
+  }
+  ingot_context_release(context);
+}

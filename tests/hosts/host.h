@@ -60,7 +60,7 @@ class Affine {
   }
   bool prepare() { return done(ingot_executable_prepare(executable_, nullptr, 0, nullptr, nullptr)); }
   // Runs on `n` items, 3 at least, and looks at the numbers.
-  bool run(int64_t n = 1000, uint32_t serial = 0) {
+  bool run(int64_t n = 1000, uint32_t serial = 0, uint32_t never_stall = 0) {
     std::vector<float> in(static_cast<size_t>(n), 3.0f), out(static_cast<size_t>(n));
     in[1] = -2;
     ingot_tensor x{in.data(), {1, 0}, 1, {2, 32, 1}, &n, nullptr, 0}, y = x;
@@ -68,6 +68,7 @@ class Affine {
     const ingot_tensor *ins[] = {&x}, *outs[] = {&y};
     ingot_run_options o = INGOT_RUN_OPTIONS_INIT;
     o.serial = serial;
+    o.never_stall = never_stall;
     if (!done(ingot_run(executable_, ins, 1, outs, 1, &o))) return false;
     const auto f = static_cast<float>(factor_);
     for (size_t i = 0; i < out.size(); ++i)

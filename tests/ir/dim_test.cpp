@@ -152,7 +152,7 @@ TEST_CASE_FIXTURE(Dims, "broadcast: known results, checks, and failures") {
   CHECK(t.broadcast(B, c(4)) == c(4));
   CHECK(value_of(t, c(4), {1, 1, 1}) == 4);
   CHECK(value_of(t, c(4), {1, 4, 1}) == 4);
-  CHECK(fault([&] { value_of(t, c(4), {1, 3, 1}); }) == "extents do not broadcast: B is 3, 4 is 4");
+  CHECK(fault([&] { value_of(t, c(4), {1, 3, 1}); }) == "extents do not broadcast: B = 3 and 4");
   const DimId zero = c(0), three = c(3), five = c(5);
   CHECK(fault([&] { t.broadcast(three, five); }) == "extents 3 and 5 do not broadcast");
   CHECK(fault([&] { t.broadcast(five, zero); }) == "extents 0 and 5 do not broadcast");

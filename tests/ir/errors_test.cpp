@@ -77,7 +77,7 @@ TEST_CASE("errors of statements") {
   CHECK(body("  %0 = add %x, 1e99\n") == "3:16: '1e99' is out of the range of f32");
   CHECK(body("  %é = neg %x\n") == "3:4: expected a name right after '%'");
   CHECK(body("  %0 = softmax %x {axs = 1}\n") ==
-        "3:20: unknown attribute 'axs' of softmax, did you mean axis?; it takes axis");
+        "3:20: unknown attribute 'axs' of softmax, did you mean axis? softmax takes axis");
   CHECK(body("  %0 = softmax %x {axis = 1, axis = 1}\n") == "3:30: attribute axis is given twice");
   CHECK(body("  %0 = softmax %x {axis = \"1\"}\n") == "3:27: expected an integer for attribute axis, found '\"1\"'");
   CHECK(body("  %0 = softmax %x {axis = 2}\n") ==
@@ -159,7 +159,7 @@ TEST_CASE("errors of constants") {
         "3:15: expected '[' a list of 1000000000000 for dim 0, found '1'");
   CHECK(body("%c = constant [] : f32[1000000000000]\n") ==
         "3:15: the list for dim 0 has 0 entries, expected 1000000000000");
-  CHECK(body("%c = constant hex(\"00\") : f32[1000000000000]\n") == "3:15: hex gives 1 bytes, expected 4000000000000");
+  CHECK(body("%c = constant hex(\"00\") : f32[1000000000000]\n") == "3:15: hex gives 1 byte, expected 4000000000000");
   CHECK(body("%c = constant hex(\"0g\") : u8\n") == "3:20: expected two hex digits for a byte");
   CHECK(body("%c = constant hex(\"001\") : u8[2]\n") == "3:22: expected two hex digits for a byte");
   CHECK(body("%c = constant bits(0x1ff) : u8\n") == "3:15: '0x1ff' has more bits than u8");

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 import tool
 from tool import EXAMPLES, HAS_COMPILER, ToolTest
@@ -47,6 +48,27 @@ class Trace(ToolTest):
         self.assertEqual(code, 0)
         self.assertIn("INGOT_TRACE", err)
 
+    def test_a_pipe_costs_a_warning_and_neither_blocks_nor_kills(self):
+        self.trace = self.path("pipe")
+        os.mkfifo(self.trace)
+        for reader in [None, os.open(self.trace, os.O_RDONLY | os.O_NONBLOCK)]:
+            code, _, err = self.call(*RUN)
+            self.assertEqual(code, 0)
+            self.assertIn("INGOT_TRACE", err)
+            if reader is not None:
+                os.close(reader)
+
+    def test_a_limit_on_the_size_of_files_ends_the_trace_and_not_the_host(self):
+        self.trace = self.path("trace.json")
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
+        try:
+            code, _, err = self.call(*RUN)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        self.assertEqual(code, 0, err)
+        self.assertLessEqual(os.path.getsize(self.trace), 300)
+
 
 class Dump(ToolTest):
     words = ""
@@ -59,7 +81,7 @@ class Dump(ToolTest):
         code, _, err = self.call(*RUN)
         self.assertEqual(code, 0, err)
         self.assertIn("graph @softmax", err)
-        self.assertIn("fold_sum", err)
+        self.assertIn("fold.sum", err)
 
     def test_words_that_cannot_be_served_cost_a_warning(self):
         for self.words in ["foo", "kernel/7", "cubin", "=", "graph,foo"]:
