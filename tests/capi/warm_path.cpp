@@ -13,7 +13,8 @@
 
 namespace {
 
-std::atomic<bool> counting{false};
+// Of this thread alone: one of the compiler's may be on its way out.
+thread_local bool counting = false;
 std::atomic<int> allocations{0}, locks{0};
 void allocated() {
   if (counting) ++allocations;
