@@ -1,6 +1,7 @@
 #include "ir/subset.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "ir/text.h"
 
@@ -220,20 +221,17 @@ class Subset {
         to.set_name(now[old], from_.value_name(old));
       }
     }
-    std::vector<std::string_view> names;
+    // A fetch that is an output of the graph has its name; one that is fetched again has none.
+    std::unordered_map<ValueId, std::vector<std::string_view>> names;  // the last one first
+    for (size_t i = from_.outputs().size(); i-- > 0;)
+      names[from_.outputs()[i].value].push_back(from_.outputs()[i].name);
     for (const ValueId v : fetches_) {
-      names.push_back(output_name(v, names));
-      to.output(names.back(), get(v));
+      std::vector<std::string_view>& left = names[v];
+      to.output(left.empty() ? std::string_view() : left.back(), get(v));
+      if (!left.empty()) left.pop_back();
     }
     to.seal();
     return to;
-  }
-
-  // The name of the graph's output that a fetch is, unless an earlier fetch has it.
-  std::string_view output_name(ValueId v, const std::vector<std::string_view>& taken) const {
-    for (const Output& o : from_.outputs())
-      if (o.value == v && std::ranges::find(taken, o.name) == taken.end()) return o.name;
-    return {};
   }
 
   DimId symbol_of(Graph& to, DimId symbol) const {
