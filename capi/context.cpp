@@ -48,7 +48,7 @@ cache::HostCallbacks host_cache(const ingot_context_options& o, const std::share
 }
 
 engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<void> log_user,
-                               std::shared_ptr<void> cache_user, std::shared_ptr<void> parallel_user,
+                               const std::shared_ptr<void>& cache_user, std::shared_ptr<void> parallel_user,
                                std::shared_ptr<void> allocator_user, std::shared_ptr<void> alarm_user) {
   engine::ContextOptions out;
   out.disk_cache = o.no_disk_cache == 0;
@@ -81,7 +81,7 @@ engine::ContextOptions convert(const ingot_context_options& o, std::shared_ptr<v
     if (o.trust_host_cache != 1)
       fail(Code::invalid_argument,
            "cache callbacks need trust_host_cache = 1: what they return is executed (SECURITY.md)");
-    out.host_cache = host_cache(o, std::move(cache_user));
+    out.host_cache = host_cache(o, cache_user);
   }
   for (const char* const pack : capi::list(o.packs, o.n_packs, "packs")) {
     if (o.trust_host_cache != 1)

@@ -10,18 +10,18 @@ enum { max_side = 20000 };
 /* The next number of the header, or -1. Blanks and # comments separate numbers. */
 static int header_number(FILE* file) {
   int c = getc(file);
-  while (isspace(c) || c == '#') {
+  while (c != EOF && (isspace(c) || c == '#')) {
     if (c == '#')
       while (c != '\n' && c != EOF) c = getc(file);
     else c = getc(file);
   }
   int value = -1;
-  while (isdigit(c) && value <= max_side) {
+  while (c != EOF && isdigit(c) && value <= max_side) {
     value = (value < 0 ? 0 : value) * 10 + (c - '0');
     c = getc(file);
   }
   /* One blank stands between the header and the pixels: it is this one. */
-  return isspace(c) ? value : -1;
+  return c != EOF && isspace(c) ? value : -1;
 }
 
 size_t ppm_size(const ppm* picture) { return (size_t)picture->width * (size_t)picture->height * 3; }

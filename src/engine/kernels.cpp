@@ -241,7 +241,7 @@ void Kernels::get_stored(std::span<KernelRequest> requests, std::span<std::share
     if (stored) found.push_back({i, std::move(k), std::move(*stored)});
   }
   std::vector<std::span<const uint8_t>> artifacts;
-  for (const Found& f : found) artifacts.push_back(f.stored.artifact);
+  for (const Found& f : found) artifacts.emplace_back(f.stored.artifact);
   std::vector<std::shared_ptr<const jit::CompiledBody>> loaded;
   try {
     const Span span(context_.trace(), "load", [&] { return cat(artifacts.size(), " artifacts"); });

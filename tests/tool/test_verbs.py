@@ -95,7 +95,8 @@ class Explain(ToolTest):
 
     def test_without_sizes_it_says_how_to_give_them(self):
         self.assertIn("--shape B=N --shape N=N", self.page(SOFTMAX))
-        self.fails(tool.USAGE, "the extent N has no value; give every extent or none", "explain", SOFTMAX, "--shape", "B=1")
+        said = "the extent N has no value; give every extent or none"
+        self.fails(tool.USAGE, said, "explain", SOFTMAX, "--shape", "B=1")
         self.fails(tool.USAGE, "no input has the extent Q", "explain", SOFTMAX, "--shape", "Q=1")
 
     def test_names_from_the_graph_are_escaped(self):
