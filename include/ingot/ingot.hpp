@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -35,9 +36,8 @@ inline void check(ingot_status* status) {
   if (!status) return;
   const char* text = "";
   ingot_status_message(status, &text, nullptr);
-  const Error error(ingot_status_code(status), text);
-  ingot_status_release(status);
-  throw error;
+  const std::unique_ptr<ingot_status, decltype(&ingot_status_release)> owned(status, ingot_status_release);
+  throw Error(ingot_status_code(status), text);
 }
 
 // One counted reference to a handle.
@@ -233,7 +233,7 @@ class Tensors {
   Tensors(std::initializer_list<const Tensor*> list) { add_all(list); }
   Tensors(std::initializer_list<Tensor> list) { add_all(list); }
   template <class R, class = decltype(std::begin(std::declval<const R&>()))>
-  Tensors(const R& range) {
+  Tensors(const R& range) {  // NOLINT(google-explicit-constructor): what a run takes
     add_all(range);
   }
   const ingot_tensor* const* data() const noexcept { return list_.data(); }
@@ -263,9 +263,9 @@ struct Dim {
 // One extent of a shape: a Dim or a number. An ingot_dim is not taken, since it would be read as a number: Dim{id}.
 class Extent {
  public:
-  Extent(Dim dim) : number_(dim.id), is_dim_(true) {}
+  Extent(Dim dim) : number_(dim.id), is_dim_(true) {}  // NOLINT(google-explicit-constructor): {n, 4} is a shape
   template <class I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
-  Extent(I number) : number_(static_cast<int64_t>(number)) {}
+  Extent(I number) : number_(static_cast<int64_t>(number)) {}  // NOLINT(google-explicit-constructor): likewise
   Extent(ingot_dim) = delete;
 
   bool is_dim() const noexcept { return is_dim_; }
