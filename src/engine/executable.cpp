@@ -143,15 +143,21 @@ runtime::RunOptions Executable::for_run(const RunOptions& options) const {
   return run;
 }
 
+// Even a span that is not wanted would be felt in a tiny run.
+template <class Run>
+void Executable::traced_run(Run&& run) const {
+  if (!context_->trace()) return run();
+  const Span span(context_->trace(), "run", [&] { return graph_->name(); });
+  run();
+}
+
 void Executable::run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
                      const RunOptions& options) {
-  const Span span(context_->trace(), "run", [&] { return graph_->name(); });
-  executor_->run(ins, outs, bodies(options).of_step, for_run(options));
+  traced_run([&] { executor_->run(ins, outs, bodies(options).of_step, for_run(options)); });
 }
 
 void Executable::run(runtime::BoundRun& bound, const RunOptions& options) {
-  const Span span(context_->trace(), "run", [&] { return graph_->name(); });
-  bound.run(bodies(options).of_step, for_run(options));
+  traced_run([&] { bound.run(bodies(options).of_step, for_run(options)); });
 }
 
 std::shared_ptr<Executable> Executable::subset(std::span<const ir::ValueId> feeds,

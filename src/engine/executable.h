@@ -84,6 +84,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
  private:
   Executable() = default;
   runtime::RunOptions for_run(const RunOptions& options) const;
+  template <class Run>
+  void traced_run(Run&& run) const;
   // The code of all kernels. Published whole, once, by an exchange: no lock, which a fork could leave locked.
   struct Bodies {
     std::vector<std::shared_ptr<const jit::Body>> of_program;

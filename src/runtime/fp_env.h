@@ -15,6 +15,7 @@ namespace ingot::runtime {
 // library computing in x87, the usual one needs no saving.
 struct FpState {
   static constexpr uint32_t default_mxcsr = 0x1f80;
+  static constexpr uint32_t sticky = 0x3f;
   static constexpr uint16_t default_x87 = 0x037f;
   struct X87 {
     uint32_t words[7];  // as fnstenv stores them
@@ -28,12 +29,14 @@ struct FpState {
     asm volatile("fnstcw %0" : "=m"(control));
     if (control != default_x87) asm volatile("fnstenv %0" : "=m"(x87));  // masks all traps
   }
+  // Writing MXCSR costs more than the rest of a tiny run, so it is left alone where only sticky flags differ: they
+  // change no result, and load() compares.
   void load_default() const noexcept {
-    if (mxcsr != default_mxcsr) _mm_setcsr(default_mxcsr);
+    if ((mxcsr & ~sticky) != default_mxcsr) _mm_setcsr(default_mxcsr);
     if (control != default_x87) asm volatile("fninit" ::: "memory");
   }
   void load() const noexcept {
-    _mm_setcsr(mxcsr);
+    if (_mm_getcsr() != mxcsr) _mm_setcsr(mxcsr);
     if (control != default_x87) asm volatile("fldenv %0" ::"m"(x87));
   }
 };
