@@ -198,3 +198,27 @@ TEST_CASE("runs are counted, whoever makes them") {
   CHECK(counts.bytes_read == 20000 * 16);
   CHECK(counts.bytes_written == 20000 * 16);
 }
+
+TEST_CASE("a question about other sizes is no run of them") {
+  Net n;
+  const ValueId x = n.in("x", DType::f32, {n.sym("N")});
+  n.out(n.op(OpCode::op_reduce_sum, {x}));
+  const auto g = n.done();
+  for (const Way& way : main_ways()) {
+    INFO(way.name);
+    const auto e = compile(g, way);
+    float data[8] = {1, 2, 4, 8, 16, 32, 64, 128}, sum = 0;
+    int64_t four = 4, eight = 8;
+    const Tensor some{data, {1, 0}, 1, {2, 32, 1}, &four, nullptr, 0},
+        all{data, {1, 0}, 1, {2, 32, 1}, &eight, nullptr, 0}, out{&sum, {1, 0}, 0, {2, 32, 1}, nullptr, nullptr, 0};
+    const Tensor *first[] = {&some}, *second[] = {&all}, *to[] = {&out};
+    e->run(first, to, {.serial = true});
+    CHECK(sum == 15);
+    CHECK(e->executor().output_shape(second, 0).empty());
+    e->run(second, to, {.serial = true});
+    CHECK(sum == 255);
+    (void)e->executor().scratch_size(first);
+    e->run(first, to, {.serial = true});
+    CHECK(sum == 15);
+  }
+}
