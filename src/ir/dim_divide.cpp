@@ -174,7 +174,7 @@ DimId DimAlgebra::mod(const Poly& p, int64_t by) {
   const Bounds range = bounds(t_, rest);
   const int64_t turns = floor_quotient(range.lo, by);
   if (int64_t shift; turns == floor_quotient(range.hi, by) && !__builtin_mul_overflow(turns, -by, &shift)) {
-    if (add_constant(rest, shift)) return finish(std::move(rest));
+    if (add_constant(rest, shift)) return finish(rest);
   }
   const DimId parts[] = {from_poly(std::move(rest)), t_.constant(by)};
   return finish(Poly::of_atom(t_.intern(DimKind::mod, 0, parts)));

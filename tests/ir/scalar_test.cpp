@@ -106,7 +106,8 @@ TEST_CASE("element text reads back to the same bits: every narrow float, and f32
     Literal l;
     if (t.starts_with("bits("))
       return literal_bits({Literal::Kind::bits, false, false, t.substr(5, t.size() - 6)}, type);
-    if ((l.negative = t.starts_with("-"))) t.remove_prefix(1);
+    l.negative = t.starts_with("-");
+    if (l.negative) t.remove_prefix(1);
     l.kind = t == "inf" ? Literal::Kind::infinity : t == "nan" ? Literal::Kind::nan : Literal::Kind::number;
     l.digits = t;
     return literal_bits(l, type);

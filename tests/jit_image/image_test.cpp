@@ -94,7 +94,7 @@ TEST_CASE("both ways to executable memory work") {
     char acc = 0;
     Frame frame{};
     frame.acc = &acc;
-    reinterpret_cast<void (*)(const Frame*)>(mapping.data())(&frame);
+    reinterpret_cast<void (*)(const Frame*)>(const_cast<uint8_t*>(mapping.data()))(&frame);
     CHECK(acc == 42);
   }
 }
