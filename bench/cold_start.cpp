@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,26 +14,19 @@
 #include <string>
 #include <vector>
 
-#include "ingot/ingot.h"
+#include "measure.h"
+
+using namespace bench;
 
 namespace {
-
-constexpr int processes = 21;
-constexpr double limit_us = 200;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 [[noreturn]] void die(const char* what) {
   std::fprintf(stderr, "cold_start: %s\n", what);
   std::exit(1);
 }
 
-void check(ingot_status* s) {
-  if (!s) return;
-  const char* text;
-  ingot_status_message(s, &text, nullptr);
-  die(text);
-}
+constexpr int processes = 21;
+constexpr double limit_us = 200;
 
 // As many kernels as asked for: extents of their own keep the outputs apart, the constants make each another one.
 std::string graph_text(int kernels) {
@@ -65,22 +57,10 @@ ingot_context* make_context(const char* directory, const char* pack) {
   return c;
 }
 
-ingot_executable* compile(ingot_context* context, int kernels) {
-  const std::string text = graph_text(kernels);
-  ingot_graph* graph;
-  check(ingot_graph_parse(context, text.c_str(), text.size(), &graph));
-  ingot_executable* e;
-  ingot_compile_options o = INGOT_COMPILE_OPTIONS_INIT;
-  o.backend = INGOT_BACKEND_CPU;
-  check(ingot_compile(context, graph, &o, &e));
-  ingot_graph_release(graph);
-  return e;
-}
-
 // Prints the seconds from the planned graph to callable kernels, key and build-id included.
 int child(const char* directory, const char* pack, int kernels) {
   ingot_context* c = make_context(directory, pack);
-  ingot_executable* e = compile(c, kernels);
+  ingot_executable* e = compile(c, graph_text(kernels));
   const double began = now();
   check(ingot_executable_prepare(e, nullptr, 0, nullptr, nullptr));
   const double took = now() - began;
@@ -148,7 +128,7 @@ int main(int argc, char** argv) {
   const std::string directory = folder.path / "cache", pack = folder.path / "kernels.pack";
   {
     ingot_context* c = make_context(directory.c_str(), "");
-    ingot_executable* all[] = {compile(c, 64)};
+    ingot_executable* all[] = {compile(c, graph_text(64))};
     ingot_buffer* bytes;
     const char* data;
     size_t size;

@@ -113,12 +113,6 @@ Background::Working::~Working() {
   *at = next_;
 }
 
-size_t Background::waiting() const {
-  if (!state_) return 0;
-  const std::lock_guard hold(state_->lock);
-  return state_->queue.size();
-}
-
 void Background::before_fork() noexcept {
   try {
     spare_ = std::make_shared<State>();

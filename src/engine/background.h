@@ -26,7 +26,6 @@ class Background final : private ForkHandler {
   // Jobs of `owner` that wait are dropped, their `after` is called here; one that runs is waited for, unless this is
   // called from it or from a thread that works for it.
   void forget(const void* owner) noexcept;
-  size_t waiting() const;
 
   // While it lives, the thread that made it works on `owner`, for the job that runs or beside it: forget(owner) does
   // not wait for it there. Neither moved nor kept beyond the scope it is made in.

@@ -15,7 +15,6 @@ constexpr size_t most_pairs = 64;
 bool outputs_apart(Executor::Workspace& w) noexcept {
   const size_t n_in = w.inputs.size(), n_out = w.outputs.size();
   if (n_out * (n_in + n_out) <= most_pairs) {
-    const auto apart = [](const Span& a, const Span& b) { return a.hi <= b.lo || b.hi <= a.lo || a.lo == a.hi; };
     for (size_t o = 0; o < n_out; ++o) {
       const Span out = w.outputs[o].span;
       for (size_t i = 0; i < n_in; ++i)
@@ -61,13 +60,12 @@ void Executor::check_overlap(Workspace& w) const {
   for (size_t o = 0; o < w.outputs.size(); ++o) {
     const Region out = region(w.outputs[o], plan_.outputs[o]);
     const Span span = w.outputs[o].span;
-    const auto apart = [&](const Place& p) { return span.hi <= p.span.lo || p.span.hi <= span.lo; };
     for (size_t other = 0; other < o; ++other)
-      if (!apart(w.outputs[other]) && overlap(out, region(w.outputs[other], plan_.outputs[other])))
+      if (!apart(span, w.outputs[other].span) && overlap(out, region(w.outputs[other], plan_.outputs[other])))
         fail(Code::invalid_argument, label("output", o, plan_.outputs[o]), ": overlaps ",
              label("output", other, plan_.outputs[other]));
     for (size_t i = 0; i < n_in; ++i) {
-      if (apart(w.inputs[i]) || !overlap(out, region(w.inputs[i], plan_.inputs[i]))) continue;
+      if (apart(span, w.inputs[i].span) || !overlap(out, region(w.inputs[i], plan_.inputs[i]))) continue;
       if (may_be_in_place(w, o, i)) w.in_place = true;
       else w.home[n_in + o] = &w.homes[n_in + o];
     }

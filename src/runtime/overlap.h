@@ -21,6 +21,10 @@ struct Span {
   uintptr_t lo, hi;
 };
 Span span_of(const Region& r) noexcept;
+// Whether the two have no byte in common; nothing is apart from everything.
+inline bool apart(const Span& a, const Span& b) noexcept {
+  return a.hi <= b.lo || b.hi <= a.lo || a.lo == a.hi || b.lo == b.hi;
+}
 
 bool overlap(const Region& a, const Region& b) noexcept;
 

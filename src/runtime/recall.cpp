@@ -57,11 +57,10 @@ bool Executor::recall(std::span<const Tensor* const> ins, std::span<const Tensor
   if (outputs_apart(w)) return true;
   for (size_t o = 0; o < outs.size(); ++o) {
     const Span span = w.outputs[o].span;
-    const auto apart = [&](const Place& p) { return span.hi <= p.span.lo || p.span.hi <= span.lo; };
     for (size_t other = 0; other < o; ++other)
-      if (!apart(w.outputs[other])) return false;
+      if (!apart(span, w.outputs[other].span)) return false;
     for (size_t i = 0; i < ins.size(); ++i) {
-      if (apart(w.inputs[i])) continue;
+      if (apart(span, w.inputs[i].span)) continue;
       if (!may_be_in_place(w, o, i)) return false;
       w.in_place = true;
     }
