@@ -15,7 +15,7 @@ struct ModuleStamp {
   uint32_t frame;            // jit/frame.h
   uint32_t codegen;          // raised whenever emitted code changes meaning or quality
 };
-inline constexpr ModuleStamp module_stamp = {1, 1, 1, 1, 1};
+inline constexpr ModuleStamp module_stamp = {2, 1, 1, 1, 1};
 
 // Where the module puts what it made. Both may be called at most once per compile, on any thread.
 struct ModuleSink {
@@ -29,8 +29,10 @@ struct ModuleRequest {
   size_t kernel_size;
   const char* target;  // "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"; NUL-terminated
   uint32_t emit;       // 0 artifact, 1 LLVM IR text, 2 assembly text
-  uint32_t flags;      // 0; codegen options enter here and in the key
+  uint32_t flags;      // module_no_thread; a flag that changed the code would enter the key too
 };
+// The compile makes no thread and runs on a large stack of its own on the caller's.
+inline constexpr uint32_t module_no_thread = 1;
 
 // The one entry, exported as `ingot_cpu_module`; never throws; free-threaded. Returns false for a stamp it does not
 // serve.

@@ -319,8 +319,8 @@ typedef struct ingot_context_options {
   const char* cache_dir;         /* absolute ("" is refused); NULL: $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else
                                   * ~/.cache/ingot */
   uint32_t no_disk_cache;        /* 1: none */
-  uint32_t no_threads;           /* 1: no thread for running or background work; a compile still runs on one of
-                                  * the compiler module's, which ends with it */
+  uint32_t no_threads;           /* 1: the library creates none; a compile runs on a stack of its own (8 MiB) on
+                                  * the caller's thread */
   uint64_t memory_cache_bytes;   /* 0: 256 MiB */
   uint64_t memory_cache_entries; /* 0: 16384 */
   uint64_t disk_cache_bytes;     /* 0: 1 GiB */

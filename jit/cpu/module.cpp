@@ -1,5 +1,6 @@
 // The module's one entry, and the walls around LLVM: compiles run on threads of their own with a large stack and all
-// signals blocked, and an LLVM that gives up takes its thread with it and nothing else (ABI.md, "Status").
+// signals blocked, and an LLVM that gives up takes its thread with it and nothing else (ABI.md, "Status"). Where no
+// thread may be made, or none can be had, a compile has such a stack on the caller's thread.
 #include <pthread.h>
 #include <unistd.h>
 #include <csignal>
@@ -17,6 +18,7 @@
 #include "jit/backend.h"
 #include "jit/cpu/codegen.h"
 #include "jit/cpu/compiler.h"
+#include "jit/cpu/own_stack.h"
 
 namespace ingot::jit {
 
@@ -52,11 +54,12 @@ thread_local Job* current = nullptr;
 
 constexpr char disabled_message[] = "the CPU compiler is disabled: LLVM has failed in this process";
 
-// LLVM calls this where it would abort. Its state is unknown from here on, so the module never enters it again, and
-// this thread, which may hold its locks, stays for good.
+// LLVM calls this where it would abort. Its state is unknown from here on, so the module never enters it again. A
+// thread of the module, which may hold LLVM's locks, stays for good; the host's goes back and leaves its stack behind.
 void give_up(void*, const char* reason, bool) {
   disabled = true;
   if (current) current->answer(Code::unavailable, cat("LLVM failed: ", reason ? reason : "no reason given"));
+  if (on_own_stack()) leave_own_stack();
   for (;;) pause();
 }
 
@@ -110,6 +113,18 @@ bool start(const std::shared_ptr<Job>& job) {
   return true;
 }
 
+// False if there is neither a thread nor memory for a stack.
+bool compile_and_wait(const std::shared_ptr<Job>& job, bool may_make_thread) {
+  if (may_make_thread && start(job)) {
+    std::unique_lock lock(job->mutex);
+    job->answered.wait(lock, [&] { return job->done; });
+    return true;
+  }
+  const bool called = call_on_own_stack(stack_bytes, [](void* j) { run(*static_cast<Job*>(j)); }, job.get());
+  current = nullptr;  // what left the stack by give_up() did not get there
+  return called;
+}
+
 void compile(const ModuleRequest* request, const ModuleSink* sink) {
   const auto refuse = [&](Code code, std::string_view why) {
     sink->error(sink->user, static_cast<int32_t>(code), why.data(), why.size());
@@ -120,10 +135,9 @@ void compile(const ModuleRequest* request, const ModuleSink* sink) {
     job->kernel.assign(request->kernel, request->kernel + request->kernel_size);
     job->target = request->target;
     job->emit = static_cast<Emit>(request->emit);
-    if (request->flags != 0) return refuse(Code::unimplemented, "unknown flags of a compile");
-    if (!start(job)) return refuse(Code::unavailable, "no thread for the compiler");
-    std::unique_lock lock(job->mutex);
-    job->answered.wait(lock, [&] { return job->done; });
+    if ((request->flags & ~module_no_thread) != 0) return refuse(Code::unimplemented, "unknown flags of a compile");
+    if (!compile_and_wait(job, (request->flags & module_no_thread) == 0))
+      return refuse(Code::unavailable, "no stack for the compiler");
     if (job->code != Code::ok) return refuse(job->code, job->message);
     sink->artifact(sink->user, job->bytes.data(), job->bytes.size());
   } catch (...) {

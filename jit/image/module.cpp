@@ -84,9 +84,10 @@ std::shared_ptr<const Module> Module::open(const std::string& path, const std::s
   return std::shared_ptr<const Module>(new Module(api));
 }
 
-std::vector<uint8_t> Module::compile(std::span<const uint8_t> kernel, std::string_view target, uint32_t emit) const {
+std::vector<uint8_t> Module::compile(std::span<const uint8_t> kernel, std::string_view target, uint32_t emit,
+                                     uint32_t flags) const {
   const std::string name(target);
-  const ModuleRequest request{kernel.data(), kernel.size(), name.c_str(), emit, 0};
+  const ModuleRequest request{kernel.data(), kernel.size(), name.c_str(), emit, flags};
   Result result;
   // Nothing may be thrown through the module's frames, so the sink only notes what it gets.
   const ModuleSink sink{&result,

@@ -28,8 +28,9 @@ class Module {
 
   // Canonical kernel bytes to artifact bytes, or with `emit` 1 and 2 to the text of the LLVM IR or assembly. Blocks;
   // concurrent calls compile in parallel. Throws what the module reports: invalid_argument, unimplemented, unavailable
-  // (LLVM has failed; the module is disabled for good), internal.
-  std::vector<uint8_t> compile(std::span<const uint8_t> kernel, std::string_view target, uint32_t emit = 0) const;
+  // (LLVM has failed; the module is disabled for good), internal. `flags` are the module's (jit/backend.h).
+  std::vector<uint8_t> compile(std::span<const uint8_t> kernel, std::string_view target, uint32_t emit = 0,
+                               uint32_t flags = 0) const;
 
  private:
   explicit Module(const ModuleApi* api) : api_(api) {}

@@ -93,7 +93,7 @@ std::vector<uint8_t> Kernels::run_compiler(std::span<const uint8_t> kernel, cons
       compiling.notify_all();
     }
   } const done{compiling_};
-  return module_->compile(kernel, target, kind);
+  return module_->compile(kernel, target, kind, context_.options().no_threads ? jit::module_no_thread : 0);
 }
 
 cache::Key Kernels::key(std::span<const uint8_t> kernel, const std::string& target) {

@@ -137,6 +137,66 @@ TEST_CASE("a host with no_threads sees none of the library's, running or having 
   CHECK(threads_now() == before);
 }
 
+// Refuses new threads: clone with CLONE_VM, and clone3, whose flags a filter cannot see, as a kernel without it does.
+bool refuse_threads() {
+  constexpr uint32_t clone_vm = 0x100;
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 2),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)),
+      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, clone_vm, 2, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+  };
+  const sock_fprog program{sizeof rules / sizeof *rules, rules};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// In a process where no thread can be made any more. 0, or what was wrong.
+int without_threads(uint32_t no_threads, bool small_stack) {
+  ingot_context* context = nullptr;
+  ingot_context_options o = alone();
+  o.no_threads = no_threads;
+  o.log = count_warnings;
+  if (ingot_context_create(&o, &context)) return 1;
+  int wrong = 0;
+  const auto body = [&] {
+    Affine a, b;
+    if (!a.compile(context, 2, INGOT_BACKEND_CPU) || !a.run(1000000)) wrong = 2;
+    else if (!b.compile(context, 3, INGOT_BACKEND_CPU) || !b.prepare() || !b.run(3)) wrong = 3;
+    ingot_stats stats = INGOT_STATS_INIT;
+    if (!wrong && (ingot_context_stats(context, &stats) || stats.compiles != 2 || stats.interpreted != 0)) wrong = 4;
+    if (!wrong && warnings != 0) wrong = 5;
+  };
+  if (small_stack) {
+    // The thread is there before threads are refused.
+    on_stack(size_t{64} << 10, [&] {
+      if (!refuse_threads()) wrong = 99;
+      else body();
+    });
+  } else if (!refuse_threads()) {
+    wrong = 99;
+  } else {
+    body();
+  }
+  ingot_context_release(context);
+  return wrong;
+}
+
+TEST_CASE("where no thread can be made, graphs compile on the caller's, whether no_threads says so or not") {
+  if (!can_compile()) return;
+  for (const uint32_t no_threads : {1, 0})
+    for (const bool small_stack : {false, true}) {
+      CAPTURE(no_threads);
+      CAPTURE(small_stack);
+      const int status = in_child([&]() -> int { return without_threads(no_threads, small_stack); });
+      if (status == 99) MESSAGE("SKIP: no seccomp filters here");
+      else CHECK(status == 0);
+    }
+}
+
 TEST_CASE("exit() in the middle of compiles ends the process as it should") {
   if (!can_compile()) return;
   for (int i = 0; i < 20; ++i) {
