@@ -278,4 +278,14 @@ MemoryStats MemoryCore::stats() const {
   return {impl_->hits, impl_->misses, impl_->joins, impl_->evictions, impl_->bytes, impl_->entries};
 }
 
+uint64_t MemoryCore::idle_bytes() const {
+  uint64_t bytes = 0;
+  for (Impl::Shard& s : impl_->shards) {
+    const std::lock_guard lock(s.mutex);
+    for (const Node& node : s.nodes)
+      if (node.value.use_count() == 1) bytes += node.bytes;
+  }
+  return bytes;
+}
+
 }  // namespace ingot::cache

@@ -81,6 +81,7 @@ class MemoryCore {
   void trim(uint64_t bytes);
   void set_limits(MemoryLimits limits);
   MemoryStats stats() const;
+  uint64_t idle_bytes() const;
 
  private:
   Request ask(const Key& key, bool on_this_thread);
@@ -138,6 +139,8 @@ class MemoryCache {
   void trim(uint64_t bytes) { core_.trim(bytes); }                    // evicts until at most `bytes` are held
   void set_limits(MemoryLimits limits) { core_.set_limits(limits); }  // evicts what is over them now
   MemoryStats stats() const { return core_.stats(); }
+  // Bytes of values that nobody but the cache holds: what trim(0) would free at this moment. Looks at every entry.
+  uint64_t idle_bytes() const { return core_.idle_bytes(); }
 
  private:
   static Value cast(MemoryCore::Value value) { return std::static_pointer_cast<const T>(std::move(value)); }

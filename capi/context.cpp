@@ -181,6 +181,16 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     out.evictions = memory.evictions;
     out.compiler_loaded = c.kernels().compiler_loaded();
     out.pack_hits = n.pack_hits.load();
+    const auto missed = [&](cache::MissReason reason) { return n.missed[static_cast<size_t>(reason)].load(); };
+    out.missed_absent = missed(cache::MissReason::absent);
+    out.missed_damaged = missed(cache::MissReason::content);
+    out.missed_unreadable = missed(cache::MissReason::io);
+    out.missed_collision = missed(cache::MissReason::collision);
+    out.missed_disabled = missed(cache::MissReason::disabled);
+    const engine::Kernels::CodeBytes code = c.kernels().code_bytes();
+    out.code_resident = code.resident;
+    out.code_pinned = code.pinned;
+    out.scratch_kept = runs.scratch_bytes;
     std::memcpy(stats, &out, std::min(stats->struct_size, sizeof out));
   });
 }

@@ -418,6 +418,16 @@ typedef struct ingot_stats {
   uint64_t evictions;
   uint64_t compiler_loaded; /* 1 once the compiler module is in this process */
   uint64_t pack_hits;
+  /* Asked of disk and host callbacks in vain, by reason (a kernel that several threads want at once may count for each). */
+  uint64_t missed_absent;     /* nothing under that key */
+  uint64_t missed_damaged;    /* damaged, or of another format; removed where it can be */
+  uint64_t missed_unreadable; /* could not be read, or is not ours to trust */
+  uint64_t missed_collision;  /* another key of the same hash */
+  uint64_t missed_disabled;   /* there is neither a disk cache nor callbacks */
+  /* Held at this moment, in bytes. */
+  uint64_t code_resident; /* machine code: of the memory cache, and of executables alone */
+  uint64_t code_pinned;   /* of that what executables hold, which ingot_context_trim cannot free */
+  uint64_t scratch_kept;  /* for the next runs */
 } ingot_stats;
 #define INGOT_STATS_INIT INGOT_INIT(ingot_stats)
 

@@ -13,6 +13,7 @@
 #include "cache/disk.h"
 #include "cache/host.h"
 #include "cache/memory.h"
+#include "cache/store.h"
 #include "engine/alarms.h"
 #include "runtime/executor.h"
 #include "runtime/parallel.h"
@@ -36,6 +37,7 @@ struct Counters {
   std::atomic<uint64_t> disk_hits{0};  // and host callbacks
   std::atomic<uint64_t> pack_hits{0};
   std::atomic<uint64_t> misses{0};       // none of them
+  std::atomic<uint64_t> missed[cache::miss_reason_count] = {};  // asked of disk and host in vain, by reason
   std::atomic<uint64_t> interpreted{0};  // kernels that fell back to the interpreter
 };
 

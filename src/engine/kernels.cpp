@@ -131,6 +131,7 @@ std::optional<Kernels::Stored> Kernels::find_entry(const cache::Key& key) {
   const Span span(context_.trace(), "look up", [&] { return key.hash.hex(); });
   cache::Miss why;
   if (auto blob = stack_->get(key, &why)) return Stored{std::move(*blob), false};
+  context_.counters().missed[static_cast<size_t>(why.reason)].fetch_add(1, std::memory_order_relaxed);
   context_.log().write(LogLevel::debug, "kernel ", key.hash.hex(), " missed (", cache::miss_reason_name(why.reason),
                        ") ", why.detail);
   return std::nullopt;
@@ -139,6 +140,23 @@ std::optional<Kernels::Stored> Kernels::find_entry(const cache::Key& key) {
 void Kernels::count_hit(const Stored& stored) {
   Counters& counters = context_.counters();
   (stored.from_pack ? counters.pack_hits : counters.disk_hits).fetch_add(1, std::memory_order_relaxed);
+}
+
+cache::MemoryCache<jit::Body>::Made Kernels::resident(std::shared_ptr<const jit::Body> body, uint64_t bytes) const {
+  const jit::Body* const raw = body.get();
+  resident_bytes_->fetch_add(bytes, std::memory_order_relaxed);
+  // Where the control block cannot be allocated the deleter is called all the same.
+  std::shared_ptr<const jit::Body> counted(
+      raw, [held = std::move(body), total = resident_bytes_, bytes](const jit::Body*) mutable {
+        held.reset();
+        total->fetch_sub(bytes, std::memory_order_relaxed);
+      });
+  return {std::move(counted), bytes};
+}
+
+Kernels::CodeBytes Kernels::code_bytes() const {
+  const uint64_t idle = memory_.idle_bytes(), all = resident_bytes_->load(std::memory_order_relaxed);
+  return {all, all > idle ? all - idle : 0};  // both move while they are read
 }
 
 // After something was made: no lock is held, and no key.
@@ -194,7 +212,7 @@ std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& requ
   std::vector<uint8_t> artifact;  // stays empty where another thread compiles, or has
   auto body = memory_.get_or_make(k, [&]() -> cache::MemoryCache<jit::Body>::Made {
     artifact = compile(request.bytes, target);
-    return {jit::load(artifact), artifact.size()};
+    return resident(jit::load(artifact), artifact.size());
   });
   if (artifact.empty()) {
     context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
@@ -210,8 +228,9 @@ std::shared_ptr<const jit::Body> Kernels::ask_stores(const KernelRequest& reques
   const auto load = [&](const std::optional<Stored>& stored) -> std::shared_ptr<const jit::Body> {
     auto loaded = stored ? load_stored(*stored) : nullptr;
     if (!loaded) return nullptr;
-    return memory_.get_or_make(
-        k, [&]() -> cache::MemoryCache<jit::Body>::Made { return {std::move(loaded), stored->artifact.size()}; });
+    return memory_.get_or_make(k, [&]() -> cache::MemoryCache<jit::Body>::Made {
+      return resident(std::move(loaded), stored->artifact.size());
+    });
   };
   if (auto body = load(find_pack(request.bytes, target, request.target.empty()))) return body;
   return load(find_entry(k));
@@ -254,7 +273,7 @@ void Kernels::get_stored(std::span<KernelRequest> requests, std::span<std::share
     if (!loaded[i]) continue;  // get() says why, and compiles
     bodies[found[i].index] = memory_.get_or_make(found[i].key, [&]() -> cache::MemoryCache<jit::Body>::Made {
       count_hit(found[i].stored);
-      return {std::move(loaded[i]), found[i].stored.artifact.size()};
+      return resident(std::move(loaded[i]), found[i].stored.artifact.size());
     });
   }
 }

@@ -64,6 +64,12 @@ class Kernels final : ForkHandler {
   std::span<const std::shared_ptr<cache::Pack>> packs() const { return packs_; }
   cache::Stack& stack() { return *stack_; }
   cache::MemoryStats memory_stats() const { return memory_.stats(); }
+  // Of machine code that is mapped: all of it, in the memory cache or held by executables alone; and what trim(0) would
+  // leave, since executables hold it. Looks at every entry of the memory cache.
+  struct CodeBytes {
+    uint64_t resident, pinned;
+  };
+  CodeBytes code_bytes() const;
   void trim(uint64_t bytes) { memory_.trim(bytes); }
 
  private:
@@ -74,6 +80,8 @@ class Kernels final : ForkHandler {
   std::optional<Stored> find_pack(std::span<const uint8_t> kernel, const std::string& target, bool lower_too);
   std::optional<Stored> find_entry(const cache::Key& key);  // in the stack
   void count_hit(const Stored& stored);
+  // What a loaded body becomes in the memory cache: counted as resident until nobody holds it.
+  cache::MemoryCache<jit::Body>::Made resident(std::shared_ptr<const jit::Body> body, uint64_t bytes) const;
   void watch();
   std::vector<uint8_t> compile(std::span<const uint8_t> kernel, const std::string& target);
   std::shared_ptr<const jit::Body> load_stored(const Stored& stored);
@@ -101,6 +109,8 @@ class Kernels final : ForkHandler {
   std::string module_path_, module_id_, module_error_;
   std::shared_ptr<const jit::Module> module_;
   std::atomic<uint32_t> compiling_{0};
+  // Shared with the bodies: an executable's last thread may drop one after the context is gone.
+  const std::shared_ptr<std::atomic<uint64_t>> resident_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);
   std::atomic<bool> loaded_{false};
   std::atomic<bool> warned_{false}, warned_of_stored_{false};
   ForkRegistration registration_{*this};

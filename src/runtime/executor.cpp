@@ -217,7 +217,7 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
     char* base;
     if (options.scratch && options.scratch_bytes >= w.scratch_bytes) base = static_cast<char*>(options.scratch);
     else if (options.allocator.allocate) base = borrowed.get(options.allocator, w.scratch_bytes);
-    else base = w.scratch.reserve(w.scratch_bytes);
+    else base = w.reserve(w.scratch, w.scratch_bytes);
     for (Place& p : w.buffers) p.data = base + p.offset;
     if (w.temporaries) copy_in(base, w);
   }

@@ -85,7 +85,7 @@ void Executor::launch(const jit::Body& body, const RunOptions& options, StepStat
   if (cancelled()) fail(Code::cancelled, "the run was cancelled");
   const uint32_t width = options.parallel ? options.parallel->width() : 1;
   const auto tasks = static_cast<uint32_t>(std::min<int64_t>(chunks, width));
-  char* scratch = w.task_scratch.reserve(std::max<size_t>(each, 64) * std::max<uint32_t>(tasks, 1));
+  char* scratch = w.reserve(w.task_scratch, std::max<size_t>(each, 64) * std::max<uint32_t>(tasks, 1));
   if (tasks <= 1) {
     for (int64_t c = 0; c < chunks; ++c) {
       if (c > 0 && cancelled()) fail(Code::cancelled, "the run was cancelled");

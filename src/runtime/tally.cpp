@@ -27,6 +27,7 @@ RunCounts Tallies::sum() const noexcept {
     total.launches += t->launches_.load(std::memory_order_relaxed);
     total.bytes_read += t->bytes_read_.load(std::memory_order_relaxed);
     total.bytes_written += t->bytes_written_.load(std::memory_order_relaxed);
+    total.scratch_bytes += t->scratch_bytes_.load(std::memory_order_relaxed);
   }
   return total;
 }

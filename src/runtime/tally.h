@@ -11,6 +11,7 @@ struct RunCounts {
   uint64_t runs = 0;
   uint64_t launches = 0;
   uint64_t bytes_read = 0, bytes_written = 0;  // by kernels, as if each view were touched once a launch
+  uint64_t scratch_bytes = 0;                  // not a count: what is kept for runs at this moment
 };
 
 // One cache line. Written by its holder, read by anyone; holders hand it over with release and acquire.
@@ -22,6 +23,7 @@ class alignas(64) Tally {
     bump(bytes_read_, c.bytes_read);
     bump(bytes_written_, c.bytes_written);
   }
+  void keeps_scratch(uint64_t bytes) noexcept { scratch_bytes_.store(bytes, std::memory_order_relaxed); }
 
  private:
   friend class Tallies;
@@ -29,7 +31,7 @@ class alignas(64) Tally {
   static void bump(std::atomic<uint64_t>& counter, uint64_t by) noexcept {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
-  std::atomic<uint64_t> runs_{0}, launches_{0}, bytes_read_{0}, bytes_written_{0};
+  std::atomic<uint64_t> runs_{0}, launches_{0}, bytes_read_{0}, bytes_written_{0}, scratch_bytes_{0};
   std::atomic<bool> held_{true};
   Tally* next_ = nullptr;
 };
@@ -43,7 +45,10 @@ class Tallies {
   Tallies& operator=(const Tallies&) = delete;
 
   Tally& claim();  // throws std::bad_alloc
-  static void release(Tally& tally) noexcept { tally.held_.store(false, std::memory_order_release); }
+  static void release(Tally& tally) noexcept {
+    tally.keeps_scratch(0);
+    tally.held_.store(false, std::memory_order_release);
+  }
   // Not atomic as a whole: runs that go on meanwhile may be counted in part.
   RunCounts sum() const noexcept;
 

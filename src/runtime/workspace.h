@@ -69,6 +69,14 @@ struct Executor::Workspace {
   explicit Workspace(Tallies& tallies) : tally(tallies.claim()) {}
   ~Workspace() { Tallies::release(tally); }
 
+  // Of `scratch` or `task_scratch`.
+  char* reserve(Scratch& of, size_t bytes) {
+    if (bytes <= of.size()) return of.reserve(0);
+    char* const data = of.reserve(bytes);
+    tally.keeps_scratch(scratch.size() + task_scratch.size());
+    return data;
+  }
+
   Tally& tally;
   std::vector<int64_t> dims;  // values of the plan's dim table
   std::vector<Place> inputs, outputs, constants, buffers;

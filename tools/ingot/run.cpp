@@ -16,6 +16,11 @@ namespace {
 std::string stats_json(const ingot_context* context, const ingot_executable* executable) {
   const ingot_stats s = stats_of(context);
   const nlohmann::ordered_json plan = nlohmann::ordered_json::parse(describe(executable, "json"));
+  const nlohmann::ordered_json missed{{"absent", s.missed_absent},
+                                      {"damaged", s.missed_damaged},
+                                      {"unreadable", s.missed_unreadable},
+                                      {"collision", s.missed_collision},
+                                      {"disabled", s.missed_disabled}};
   return nlohmann::ordered_json{{"schema", 1},
                                 {"compiles", s.compiles},
                                 {"compile_ms", static_cast<double>(s.compile_ns) / 1e6},
@@ -25,6 +30,7 @@ std::string stats_json(const ingot_context* context, const ingot_executable* exe
                                 {"disk_hits", s.disk_hits},
                                 {"pack_hits", s.pack_hits},
                                 {"misses", s.misses},
+                                {"missed", missed},
                                 {"bytes_read", s.bytes_read},
                                 {"bytes_written", s.bytes_written},
                                 {"backend_used", plan["backend_used"]},
@@ -34,7 +40,10 @@ std::string stats_json(const ingot_context* context, const ingot_executable* exe
                                 {"steps", plan["steps"].size()},
                                 {"memory_cache_bytes", s.memory_cache_bytes},
                                 {"memory_cache_entries", s.memory_cache_entries},
-                                {"evictions", s.evictions}}
+                                {"evictions", s.evictions},
+                                {"code_resident", s.code_resident},
+                                {"code_pinned", s.code_pinned},
+                                {"scratch_kept", s.scratch_kept}}
              .dump(2) +
          "\n";
 }
