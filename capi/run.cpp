@@ -125,8 +125,9 @@ ingot_status* ingot_run(ingot_executable* executable, const ingot_tensor* const*
                         const ingot_tensor* const* outputs, size_t n_outputs, const ingot_run_options* options) {
   return capi::guarded([&] {
     engine::Executable& e = *capi::need(executable, "executable").executable;
-    const engine::RunOptions run = capi::run_options(options);
-    e.run(capi::tensors(inputs, n_inputs, "inputs"), capi::tensors(outputs, n_outputs, "outputs"), run);
+    const auto ins = capi::tensors(inputs, n_inputs, "inputs"), outs = capi::tensors(outputs, n_outputs, "outputs");
+    if (!options) return e.run(ins, outs);
+    e.run(ins, outs, capi::run_options(options));
   });
 }
 
@@ -194,6 +195,7 @@ ingot_status* ingot_call_set_data(ingot_call* call, uint32_t is_output, size_t i
 ingot_status* ingot_call_run(ingot_call* call, const ingot_run_options* options) {
   return capi::guarded([&] {
     runtime::BoundRun& bound = bound_of(call);
+    if (!options) return call->executable->run(bound);
     call->executable->run(bound, capi::run_options(options));
   });
 }

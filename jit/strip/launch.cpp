@@ -17,6 +17,7 @@ void Launch::prepare(const Program& program, const int64_t* sizes, const ViewArg
   sizes_.assign(sizes, sizes + program.kernel.sizes);
   allow_stream(false);
   linear_ = program.kernel.cols == 0 && program.schedule.row_stores.empty() && prepare_linear(sizes, views);
+  one_call_ = linear_ && lanes_ > 0 && lanes_ <= strip_lanes && lanes_ % program.schedule.sweeps[0].granule == 0;
   if (linear_) {
     chunks_ = (lanes_ + chunk_elements - 1) / chunk_elements;
     scratch_ = program.kernel.views.size() * pad_lanes * sizeof(int64_t);
@@ -111,6 +112,14 @@ void Launch::run_linear(const Body& body, int64_t chunk, char* scratch) const no
   frame.flags = 0;
   if (at < end) padded(end - at);
   if (streams) stream_fence();
+}
+
+void Launch::call(const Body& body) const noexcept {
+  Frame frame{};
+  frame.ptr = base_;
+  frame.size = sizes_.data();
+  frame.n = frame.valid = lanes_;
+  body.sweep(0, frame);
 }
 
 void Launch::run_chunk(const Body& body, int64_t chunk, void* scratch) const noexcept {

@@ -36,6 +36,11 @@ class Launch {
 
   void run_chunk(const Body& body, int64_t chunk, void* scratch) const noexcept;
 
+  // Whether the whole launch is a single call of the body on the tensors themselves, as tiny ones are; and that call,
+  // for a body that needs no scratch.
+  bool one_call() const noexcept { return one_call_; }
+  void call(const Body& body) const noexcept;
+
  private:
   bool prepare_linear(const int64_t* sizes, const ViewArg* views);
   void run_linear(const Body& body, int64_t chunk, char* scratch) const noexcept;
@@ -48,6 +53,7 @@ class Launch {
 
   // The short way: a kernel without cols whose views are all consecutive over the one linear index, or a single item.
   bool linear_ = false;
+  bool one_call_ = false;
   int64_t lanes_ = 0;
   char* base_[loop::max_views];
   uint8_t step_[loop::max_views];  // bytes from lane to lane: the item size, or 0

@@ -122,6 +122,7 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
     frame.steps.push_back({out->programs_[at->second].program, step.sizes, step.views});
   }
   out->executor_ = std::make_unique<runtime::Executor>(std::move(frame), out->context_->tallies());
+  out->default_run_ = out->for_run({});
   for (const std::string& stage : out->context_->dumps()) {
     try {
       log.write(LogLevel::info, out->graph_->name(), " ", stage, ":\n", describe(*out, stage));

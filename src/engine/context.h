@@ -36,9 +36,9 @@ struct Counters {
   std::atomic<uint64_t> memory_hits{0};
   std::atomic<uint64_t> disk_hits{0};  // and host callbacks
   std::atomic<uint64_t> pack_hits{0};
-  std::atomic<uint64_t> misses{0};       // none of them
+  std::atomic<uint64_t> misses{0};                              // none of them
   std::atomic<uint64_t> missed[cache::miss_reason_count] = {};  // asked of disk and host in vain, by reason
-  std::atomic<uint64_t> interpreted{0};  // kernels that fell back to the interpreter
+  std::atomic<uint64_t> interpreted{0};                         // kernels that fell back to the interpreter
 };
 
 struct ContextOptions {

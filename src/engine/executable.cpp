@@ -160,6 +160,18 @@ void Executable::run(runtime::BoundRun& bound, const RunOptions& options) {
   traced_run([&] { bound.run(bodies(options).of_step, for_run(options)); });
 }
 
+void Executable::run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs) {
+  const Bodies* const known = bodies_.load(std::memory_order_acquire);
+  if (known && !context_->trace()) return executor_->run(ins, outs, known->of_step, default_run_);
+  run(ins, outs, RunOptions{});
+}
+
+void Executable::run(runtime::BoundRun& bound) {
+  const Bodies* const known = bodies_.load(std::memory_order_acquire);
+  if (known && !context_->trace()) return bound.run(known->of_step, default_run_);
+  run(bound, RunOptions{});
+}
+
 std::shared_ptr<Executable> Executable::subset(std::span<const ir::ValueId> feeds,
                                                std::span<const ir::ValueId> fetches) {
   const auto find = [&](const Subset* from) -> const Subset* {

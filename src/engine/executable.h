@@ -61,6 +61,9 @@ class Executable : public std::enable_shared_from_this<Executable> {
   void run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
            const RunOptions& options);
   void run(runtime::BoundRun& bound, const RunOptions& options);
+  // With the defaults, which takes less time where all is ready.
+  void run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs);
+  void run(runtime::BoundRun& bound);
   // The part of the graph between values of graph(), compiled with the same options: ir::subset. Equal requests give
   // the same executable, which this one keeps.
   std::shared_ptr<Executable> subset(std::span<const ir::ValueId> feeds, std::span<const ir::ValueId> fetches);
@@ -110,6 +113,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   ir::Graph optimised_;
   fuse::Plan plan_;
   std::unique_ptr<runtime::Executor> executor_;
+  runtime::RunOptions default_run_;
   std::vector<ProgramEntry> programs_;
   std::vector<uint32_t> program_of_;  // per step
   std::atomic<uint32_t> attached_{0};

@@ -129,6 +129,8 @@ class Executor {
   void copy_in(char* scratch, Workspace& w) const;
   void copy_out(Workspace& w) const;
   void prepare(const StepSpec& step, StepState& state, Workspace& w) const;
+  // The short way of a run like the last: each step is one call (Workspace::calls_of).
+  void call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const noexcept;
   void launch(const jit::Body& body, const RunOptions& options, StepState& state, Workspace& w,
               RunCounts& counts) const;
 

@@ -73,9 +73,7 @@ void Executor::launch(const jit::Body& body, const RunOptions& options, StepStat
   counts.bytes_written += state.written;
   jit::Launch& launch = state.launch;
   launch.allow_stream(state.read + state.written >= stream_bytes && !w.in_place);
-  for (size_t v = 0; v < state.origins.size(); ++v)
-    if (const Place* p = state.origins[v].place)
-      launch.move(v, reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(p->data) + state.origins[v].offset));
+  state.move();
   const int64_t chunks = launch.chunks();
   if (chunks == 0) return;
   ++counts.launches;

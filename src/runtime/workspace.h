@@ -63,6 +63,13 @@ struct StepState {
   jit::Launch launch;
   std::vector<Origin> origins;  // per view
   uint64_t read = 0, written = 0;
+
+  // To where the places lie now.
+  void move() noexcept {
+    for (size_t v = 0; v < origins.size(); ++v)
+      if (const Place* p = origins[v].place)
+        launch.move(v, reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(p->data) + origins[v].offset));
+  }
 };
 
 struct Executor::Workspace {
@@ -92,6 +99,10 @@ struct Executor::Workspace {
   // One a step; a single one for all where there are more steps than are worth remembering.
   std::vector<StepState> steps;
   bool known = false;  // `steps` and the places describe a whole run without temporaries, addresses apart
+  // Where `known` holds: the bodies with which each step is one call that needs no scratch (Launch::one_call), and what
+  // such a run counts. Null: no bodies are known to be so.
+  const jit::Body* const* calls_of = nullptr;
+  RunCounts call_counts;
   bool in_place = false;
   uint64_t scratch_bytes = 0;  // of buffers and temporaries, before the tasks' own
   Scratch scratch;             // buffers and temporaries
