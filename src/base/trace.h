@@ -6,17 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
+#include "base/append_file.h"
 
 namespace ingot {
 
-// Appends to a file; several contexts and processes may write the same one. Free-threaded; takes no lock, so that a
-// fork leaves none. What cannot be written is dropped.
+// Appends to a file; several contexts and processes may write the same one. Free-threaded.
 class Trace {
  public:
   // Throws io_error if the file cannot be opened for appending.
   explicit Trace(const std::string& path);
-  ~Trace();
   Trace(const Trace&) = delete;
   Trace& operator=(const Trace&) = delete;
 
@@ -26,7 +24,7 @@ class Trace {
   void span(std::string_view name, std::string_view detail, int64_t from) const noexcept;
 
  private:
-  int fd_;
+  AppendFile file_;
 };
 
 // A span as long as it lives, where there is a trace; otherwise the check of a pointer.

@@ -73,12 +73,13 @@ uint32_t thread_count(const ContextOptions& options, const Log& log) {
   return runtime::available_cpus();
 }
 
-std::unique_ptr<Trace> open_trace(const std::string& path, const Log& log) {
-  if (path.empty()) return nullptr;
+// What `make` makes; null, with a warning, where its file cannot be written.
+template <class Make>
+auto watching(const char* variable, const Log& log, Make&& make) -> decltype(make()) {
   try {
-    return std::make_unique<Trace>(path);
+    return make();
   } catch (const Error& e) {
-    log.write(LogLevel::warning, "INGOT_TRACE: ", e.message());
+    log.write(LogLevel::warning, variable, ": ", e.message());
     return nullptr;
   }
 }
@@ -92,7 +93,10 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   context->alarms_ = std::make_unique<Alarms>(options.alarms);
   context->dumps_ = split(environment(options, "INGOT_DUMP"));
   context->nvrtc_ = environment(options, "INGOT_NVRTC");
-  context->trace_ = open_trace(environment(options, "INGOT_TRACE"), context->log_);
+  if (const std::string path = environment(options, "INGOT_TRACE"); !path.empty())
+    context->trace_ = watching("INGOT_TRACE", context->log_, [&] { return std::make_unique<Trace>(path); });
+  if (environment(options, "INGOT_PERF_MAP") == "1")
+    context->perf_map_ = watching("INGOT_PERF_MAP", context->log_, [] { return std::make_unique<PerfMap>(); });
   if (options.parallel) context->parallel_ = options.parallel;
   else if (!options.no_threads)
     context->parallel_ = std::make_shared<runtime::Pool>(thread_count(options, context->log_));

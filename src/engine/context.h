@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/perf_map.h"
 #include "base/trace.h"
 #include "cache/disk.h"
 #include "cache/host.h"
@@ -78,6 +79,8 @@ class Context {
   cache::DiskCache* disk() const { return disk_.get(); }
   // From INGOT_TRACE; null: nobody wants one.
   const Trace* trace() const { return trace_.get(); }
+  // From INGOT_PERF_MAP; null: nobody wants one.
+  const PerfMap* perf_map() const { return perf_map_.get(); }
   // Path of libnvrtc from INGOT_NVRTC; empty: the usual places.
   const std::string& nvrtc() const { return nvrtc_; }
   // Stages that each compile writes to the log, from INGOT_DUMP: words of describe() in engine/describe.h.
@@ -95,6 +98,7 @@ class Context {
   std::vector<std::string> dumps_;
   std::string nvrtc_;
   std::unique_ptr<Trace> trace_;
+  std::unique_ptr<PerfMap> perf_map_;
   std::unique_ptr<Alarms> alarms_;
   std::unique_ptr<Background> background_;  // last: its thread is joined before anything else goes
 };

@@ -43,7 +43,10 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
   const runtime::FpEnv env;
   std::vector<std::shared_ptr<const jit::Body>> made(programs_.size());
   std::vector<KernelRequest> requests;
-  for (const ProgramEntry& p : programs_) requests.push_back({p.program, p.bytes, options_.backend, options_.target});
+  for (const ProgramEntry& p : programs_)
+    requests.push_back({p.program, p.bytes, options_.backend, options_.target, {}});
+  if (context_->perf_map())
+    for (size_t i = 0; i < requests.size(); ++i) requests[i].name = profile_name(i);
   // Alone it would have nothing to share a mapping with.
   if (requests.size() > 1) context_->kernels().get_stored(requests, made);
   std::vector<size_t> missing;
@@ -69,6 +72,17 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
     queued.done();
   });
   publish(bodies_, std::move(made));
+}
+
+// "ingot:softmax/reduce_max+sub+exp+reduce_sum+div": the graph, and the ops of the first step that runs the program.
+std::string Executable::profile_name(size_t program) const {
+  constexpr size_t most_ops = 12;
+  std::string out = cat("ingot:", graph_->name(), "/");
+  const size_t step = static_cast<size_t>(std::ranges::find(program_of_, program) - program_of_.begin());
+  const std::vector<uint32_t>& ops = plan_.steps[step].ops;
+  for (size_t i = 0; i < std::min(ops.size(), most_ops); ++i)
+    out += cat(i > 0 ? "+" : "", ir::op_info(optimised_.op(ops[i]).code)->name);
+  return ops.size() > most_ops ? cat(out, "+", ops.size() - most_ops, "more") : out;
 }
 
 std::shared_ptr<Event> Executable::prepare_async() {

@@ -87,6 +87,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
  private:
   Executable() = default;
   runtime::RunOptions for_run(const RunOptions& options) const;
+  std::string profile_name(size_t program) const;
   template <class Run>
   void traced_run(Run&& run) const;
   // The code of all kernels. Published whole, once, by an exchange: no lock, which a fork could leave locked.

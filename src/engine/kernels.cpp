@@ -3,7 +3,6 @@
 #include <chrono>
 
 #include "base/bytes.h"
-#include "jit/image/image.h"
 #include "jit/interp/interp.h"
 
 namespace ingot::engine {
@@ -142,8 +141,12 @@ void Kernels::count_hit(const Stored& stored) {
   (stored.from_pack ? counters.pack_hits : counters.disk_hits).fetch_add(1, std::memory_order_relaxed);
 }
 
-cache::MemoryCache<jit::Body>::Made Kernels::resident(std::shared_ptr<const jit::Body> body, uint64_t bytes) const {
+cache::MemoryCache<jit::Body>::Made Kernels::resident(std::shared_ptr<const jit::CompiledBody> body, uint64_t bytes,
+                                                      const std::string& name) const {
   const jit::Body* const raw = body.get();
+  if (const PerfMap* map = context_.perf_map())
+    for (const jit::ArtifactSymbol& symbol : body->symbols())
+      map->add(body->code() + symbol.offset, symbol.size, cat(name, ":", symbol.name));
   resident_bytes_->fetch_add(bytes, std::memory_order_relaxed);
   // Where the control block cannot be allocated the deleter is called all the same.
   std::shared_ptr<const jit::Body> counted(
@@ -169,7 +172,7 @@ void Kernels::watch() {
 
 // Null, with one warning a context, for bytes that are no artifact of this version. The store's checksum held, so
 // another build wrote them under this key; where they can be replaced, what is compiled now does it.
-std::shared_ptr<const jit::Body> Kernels::load_stored(const Stored& stored) {
+std::shared_ptr<const jit::CompiledBody> Kernels::load_stored(const Stored& stored) {
   const Span span(context_.trace(), "load", [&] { return cat(stored.artifact.size(), " bytes"); });
   try {
     auto loaded = jit::load(stored.artifact);
@@ -212,7 +215,7 @@ std::shared_ptr<const jit::Body> Kernels::machine_code(const KernelRequest& requ
   std::vector<uint8_t> artifact;  // stays empty where another thread compiles, or has
   auto body = memory_.get_or_make(k, [&]() -> cache::MemoryCache<jit::Body>::Made {
     artifact = compile(request.bytes, target);
-    return resident(jit::load(artifact), artifact.size());
+    return resident(jit::load(artifact), artifact.size(), request.name);
   });
   if (artifact.empty()) {
     context_.counters().memory_hits.fetch_add(1, std::memory_order_relaxed);
@@ -229,7 +232,7 @@ std::shared_ptr<const jit::Body> Kernels::ask_stores(const KernelRequest& reques
     auto loaded = stored ? load_stored(*stored) : nullptr;
     if (!loaded) return nullptr;
     return memory_.get_or_make(k, [&]() -> cache::MemoryCache<jit::Body>::Made {
-      return resident(std::move(loaded), stored->artifact.size());
+      return resident(std::move(loaded), stored->artifact.size(), request.name);
     });
   };
   if (auto body = load(find_pack(request.bytes, target, request.target.empty()))) return body;
@@ -273,7 +276,7 @@ void Kernels::get_stored(std::span<KernelRequest> requests, std::span<std::share
     if (!loaded[i]) continue;  // get() says why, and compiles
     bodies[found[i].index] = memory_.get_or_make(found[i].key, [&]() -> cache::MemoryCache<jit::Body>::Made {
       count_hit(found[i].stored);
-      return resident(std::move(loaded[i]), found[i].stored.artifact.size());
+      return resident(std::move(loaded[i]), found[i].stored.artifact.size(), requests[found[i].index].name);
     });
   }
 }

@@ -13,6 +13,7 @@
 #include "cache/pack.h"
 #include "cache/stack.h"
 #include "engine/context.h"
+#include "jit/image/image.h"
 #include "jit/image/module.h"
 #include "jit/program.h"
 
@@ -23,6 +24,7 @@ struct KernelRequest {
   std::span<const uint8_t> bytes;  // its canonical bytes
   Backend backend = Backend::automatic;
   std::string target;         // empty: the highest level of this machine
+  std::string name;           // for profilers; made only where one is wanted
   bool stores_asked = false;  // by get_stored() a moment ago, in vain: they are not asked again
 };
 
@@ -81,10 +83,11 @@ class Kernels final : ForkHandler {
   std::optional<Stored> find_entry(const cache::Key& key);  // in the stack
   void count_hit(const Stored& stored);
   // What a loaded body becomes in the memory cache: counted as resident until nobody holds it.
-  cache::MemoryCache<jit::Body>::Made resident(std::shared_ptr<const jit::Body> body, uint64_t bytes) const;
+  cache::MemoryCache<jit::Body>::Made resident(std::shared_ptr<const jit::CompiledBody> body, uint64_t bytes,
+                                               const std::string& name) const;
   void watch();
   std::vector<uint8_t> compile(std::span<const uint8_t> kernel, const std::string& target);
-  std::shared_ptr<const jit::Body> load_stored(const Stored& stored);
+  std::shared_ptr<const jit::CompiledBody> load_stored(const Stored& stored);
   std::shared_ptr<const jit::Body> machine_code(const KernelRequest& request, const std::string& target);
   // Null where no pack or store has it.
   std::shared_ptr<const jit::Body> ask_stores(const KernelRequest& request, const std::string& target,
