@@ -144,7 +144,34 @@ enum {
   INGOT_OP_MATMUL = 100,
   INGOT_OP_SOFTMAX = 110,
   INGOT_OP_LAYER_NORM = 111,
-  INGOT_OP_RMS_NORM = 112
+  INGOT_OP_RMS_NORM = 112,
+  INGOT_OP_FLOOR_DIV = 240,
+  INGOT_OP_MOD = 241,
+  INGOT_OP_REM = 242,
+  INGOT_OP_SIGN = 243,
+  INGOT_OP_RECIPROCAL = 244,
+  INGOT_OP_SQUARE = 245,
+  INGOT_OP_TRUNC = 246,
+  INGOT_OP_COPYSIGN = 247,
+  INGOT_OP_NEXTAFTER = 248,
+  INGOT_OP_LDEXP = 249,
+  INGOT_OP_ISNAN = 250,
+  INGOT_OP_ISINF = 251,
+  INGOT_OP_ISFINITE = 252,
+  INGOT_OP_SIGNBIT = 253,
+  INGOT_OP_SHIFT_LEFT = 254,
+  INGOT_OP_SHIFT_RIGHT = 255,
+  INGOT_OP_SHIFT_RIGHT_LOGICAL = 256,
+  INGOT_OP_POPCOUNT = 257,
+  INGOT_OP_CLZ = 258,
+  INGOT_OP_CTZ = 259,
+  INGOT_OP_ROTATE_LEFT = 260,
+  INGOT_OP_BITCAST = 261,
+  INGOT_OP_LEAKY_RELU = 270,
+  INGOT_OP_HARDTANH = 271,
+  INGOT_OP_HARDSIGMOID = 272,
+  INGOT_OP_HARDSWISH = 273,
+  INGOT_OP_SOFTSIGN = 274
 };
 
 typedef int32_t ingot_dim_kind; /* kinds of ingot_graph_dim_expr */
@@ -418,7 +445,8 @@ typedef struct ingot_stats {
   uint64_t evictions;
   uint64_t compiler_loaded; /* 1 once the compiler module is in this process */
   uint64_t pack_hits;
-  /* Asked of disk and host callbacks in vain, by reason (a kernel that several threads want at once may count for each). */
+  /* Asked of disk and host callbacks in vain, by reason (a kernel that several threads want at once may count for
+   * each). */
   uint64_t missed_absent;     /* nothing under that key */
   uint64_t missed_damaged;    /* damaged, or of another format; removed where it can be */
   uint64_t missed_unreadable; /* could not be read, or is not ours to trust */

@@ -58,6 +58,13 @@ constexpr std::array reduce{
 constexpr std::array axis{
     AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim worked along; negative counts from the end"},
 };
+constexpr std::array slope{
+    AttrSpec{"negative_slope", AttrKind::f64, false, "0.01", "the slope below 0"},
+};
+constexpr std::array range{
+    AttrSpec{"low", AttrKind::f64, false, "-1", "the least result"},
+    AttrSpec{"high", AttrKind::f64, false, "1", "the greatest result, not below low"},
+};
 constexpr std::array norm{
     AttrSpec{"axis", AttrKind::i64, false, "-1", "the first normalised dim; negative counts from the end"},
     AttrSpec{"epsilon", AttrKind::f64, false, "1e-05", "added to the variance or mean square"},
@@ -124,6 +131,7 @@ bool in_set(TypeSet set, DType type) noexcept {
     case TypeSet::any: return real || is_integer(type) || is_float(type) || type == DType::boolean;
     case TypeSet::boo: return type == DType::boolean;
     case TypeSet::bit: return type == DType::boolean || is_integer(type);
+    case TypeSet::itg: return is_integer(type);
     case TypeSet::sgn: return real || is_signed(type);
   }
   return false;

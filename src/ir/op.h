@@ -16,7 +16,7 @@ enum class OpCode : uint32_t {
 };
 
 enum class OpClass : uint8_t { elementwise, function, reduce, scan, movement, gather, contraction, composite };
-enum class TypeSet : uint8_t { num, flt, any, boo, bit, sgn };
+enum class TypeSet : uint8_t { num, flt, any, boo, bit, itg, sgn };
 enum class Rule : uint8_t {
   unary,
   nary,
@@ -36,6 +36,9 @@ enum class Rule : uint8_t {
   matmul,
   softmax,
   norm,
+  test,
+  ldexp,
+  bitcast,
 };
 
 struct OpInfo {

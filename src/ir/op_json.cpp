@@ -42,6 +42,10 @@ std::string_view example_of(const OpInfo& op) { return examples[&op - op_table()
 
 // Dtypes that are only stored and moved are no operands of a computation.
 bool computes(const OpInfo& op) { return op.rule == Rule::compare || op.rule == Rule::iota; }
+bool takes(const OpInfo& op, DType t) {
+  if (op.rule == Rule::bitcast && t == DType::boolean) return false;
+  return in_set(op.types, t) && !(computes(op) && (t == DType::f8e4m3 || t == DType::f8e5m2));
+}
 
 std::string op_json(const OpInfo& op) {
   std::string out = cat("{\"name\": ", json_string(op.name), ", \"number\": ", static_cast<uint32_t>(op.code),
@@ -49,7 +53,7 @@ std::string op_json(const OpInfo& op) {
                         op.max_operands, "], \"dtypes\": [");
   bool first = true;
   for (const DType t : dtypes) {
-    if (!in_set(op.types, t) || (computes(op) && (t == DType::f8e4m3 || t == DType::f8e5m2))) continue;
+    if (!takes(op, t)) continue;
     out += cat(first ? "" : ", ", json_string(name(t)));
     first = false;
   }
@@ -67,9 +71,12 @@ std::string_view dtypes_text(const OpInfo& op) {
   switch (op.types) {
     case TypeSet::num: return "integers, floats";
     case TypeSet::flt: return "floats";
-    case TypeSet::any: return computes(op) ? "bool, integers, floats" : "bool, integers, floats, fp8";
+    case TypeSet::any:
+      if (op.rule == Rule::bitcast) return "integers, floats, fp8";
+      return computes(op) ? "bool, integers, floats" : "bool, integers, floats, fp8";
     case TypeSet::boo: return "bool";
     case TypeSet::bit: return "bool, integers";
+    case TypeSet::itg: return "integers";
     case TypeSet::sgn: return "signed integers, floats";
   }
   return "";

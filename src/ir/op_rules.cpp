@@ -17,6 +17,7 @@ std::string_view expected(TypeSet set) {
     case TypeSet::any: return "any dtype";
     case TypeSet::boo: return "bool";
     case TypeSet::bit: return "bool or an integer dtype";
+    case TypeSet::itg: return "an integer dtype";
     case TypeSet::sgn: return "a signed integer or float dtype";
   }
   return "";
@@ -77,6 +78,23 @@ void infer_select(Inference& op) {
   check_set(op, 1);
   check_same_dtype(op, 2, 1);
   op.results.push_back({op.value(1).dtype, broadcast_shapes(op)});
+}
+
+void infer_ldexp(Inference& op) {
+  check_set(op, 0);
+  if (op.value(1).dtype != DType::i32)
+    fail(Code::invalid_argument, op.where(1), " has dtype ", name(op.value(1).dtype), ", expected i32, the exponent");
+  op.results.push_back({op.value(0).dtype, broadcast_shapes(op)});
+}
+
+void infer_bitcast(Inference& op) {
+  const DType from = op.value(0).dtype, to = static_cast<DType>(op.attr("to").i);
+  if (from == DType::boolean || to == DType::boolean)
+    fail(Code::invalid_argument, op.where(0), ": a bool is no bit pattern; compare or cast it");
+  if (item_size(from) != item_size(to))
+    op.reject("attribute to is ", name(to), " of ", item_size(to), " bytes, but ", op.graph.describe(op.operands[0]),
+              " has items of ", item_size(from));
+  op.results.push_back({to, op.value(0).shape});
 }
 
 void infer_reduce(Inference& op) {
@@ -150,6 +168,8 @@ void infer_norm(Inference& op) {
 }
 
 void check_values(const Inference& op) {
+  if (op.info.code == OpCode::op_hardtanh && op.attrs[0].f > op.attrs[1].f)
+    op.reject("attribute low is ", op.attrs[0].f, ", above high, ", op.attrs[1].f);
   if (op.info.code != OpCode::op_gelu) return;
   const std::string& form = op.attrs[0].s;
   if (form != "none" && form != "tanh") {
@@ -241,6 +261,7 @@ DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const Valu
                     const std::vector<bool>& literal, size_t operand) {
   const bool select = info.rule == Rule::select;
   if (select && operand == 0) return DType::boolean;
+  if (info.rule == Rule::ldexp) return operand == 1 ? DType::i32 : DType::invalid;
   for (size_t i = select; i < literal.size(); ++i)
     if (!literal[i]) return graph.value(operands[i]).dtype;
   return DType::invalid;
@@ -279,6 +300,12 @@ void infer(Inference& op) {
     case Rule::matmul: infer_matmul(op); break;
     case Rule::softmax: infer_softmax(op); break;
     case Rule::norm: infer_norm(op); break;
+    case Rule::test:
+      infer_nary(op);
+      op.results[0].dtype = DType::boolean;
+      break;
+    case Rule::ldexp: infer_ldexp(op); break;
+    case Rule::bitcast: infer_bitcast(op); break;
   }
   for (const ResultType& r : op.results) check_shape(op.dims, r.dtype, r.shape, info.name);
 }

@@ -1,6 +1,7 @@
 #include "loop/expand.h"
 
 #include "base/error.h"
+#include "loop/expand_arith.h"
 #include "loop/math/math.h"
 
 namespace ingot::loop {
@@ -24,6 +25,13 @@ Prim single(OpCode code) {
     case OpCode::op_floor: return Prim::floor;
     case OpCode::op_ceil: return Prim::ceil;
     case OpCode::op_round: return Prim::round;
+    case OpCode::op_trunc: return Prim::trunc;
+    case OpCode::op_copysign: return Prim::copysign;
+    case OpCode::op_shift_left: return Prim::shl;
+    case OpCode::op_shift_right: return Prim::shr;
+    case OpCode::op_popcount: return Prim::popcount;
+    case OpCode::op_clz: return Prim::clz;
+    case OpCode::op_ctz: return Prim::ctz;
     case OpCode::op_fma: return Prim::fma;
     case OpCode::op_eq: return Prim::eq;
     case OpCode::op_ne: return Prim::ne;
@@ -51,6 +59,7 @@ Val expand(OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> ar
     if (prim == Prim::abs && ir::is_unsigned(args[0].type())) return args[0];
     return {b, b.op(prim, id(0), id(1), id(2))};
   }
+  if (const std::optional<Val> v = expand_arith(code, attrs, args)) return *v;
   switch (code) {
     case OpCode::op_gt: return gt(args[0], args[1]);
     case OpCode::op_ge: return ge(args[0], args[1]);
@@ -86,6 +95,16 @@ uint32_t expansion_weight(OpCode code, DType type) {
     case OpCode::op_erf: return 28 * wide;
     case OpCode::op_gelu: return 50 * wide;
     case OpCode::op_pow: return 60 * wide;
+    case OpCode::op_rem:
+    case OpCode::op_mod: return 40 * wide;
+    case OpCode::op_floor_div: return 12;
+    case OpCode::op_rotate_left:
+    case OpCode::op_hardswish:
+    case OpCode::op_hardsigmoid: return 5;
+    case OpCode::op_sign:
+    case OpCode::op_leaky_relu:
+    case OpCode::op_softsign: return 3;
+    case OpCode::op_hardtanh:
     case OpCode::op_clamp: return 2;
     default: return 1;
   }

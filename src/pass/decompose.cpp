@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "pass/decompose.h"
 #include "pass/passes.h"
 #include "pass/rebuild.h"
 
@@ -101,6 +102,7 @@ ir::Graph decompose(const ir::Graph& graph) {
       case OpCode::op_softmax: r.set(op.results[0], softmax(r, op)); break;
       case OpCode::op_layer_norm:
       case OpCode::op_rms_norm: r.set(op.results[0], norm(r, op)); break;
+      case OpCode::op_nextafter: r.set(op.results[0], nextafter(r, op)); break;
       case OpCode::op_concat:
         if (op.operands.size() > concat_fan) r.set(op.results[0], wide_concat(r, op));
         else r.copy(op);

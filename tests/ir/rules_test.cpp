@@ -39,13 +39,14 @@ TEST_CASE_FIXTURE(Rules, "elementwise ops take just the dtypes of their row") {
   std::vector<ValueId> of_type;
   for (const DType type : all_types) of_type.push_back(in("", type, {B, c(3)}));
   for (const OpInfo& op : op_table()) {
-    if (op.rule != Rule::unary && op.rule != Rule::nary && op.rule != Rule::compare) continue;
+    const bool tells = op.rule == Rule::compare || op.rule == Rule::test;
+    if (op.rule != Rule::unary && op.rule != Rule::nary && !tells) continue;
     for (size_t i = 0; i < std::size(all_types); ++i) {
       const std::vector<ValueId> operands(op.min_operands, of_type[i]);
       const bool storage = all_types[i] == DType::f8e4m3 || all_types[i] == DType::f8e5m2;
       if (in_set(op.types, all_types[i]) && !storage) {
         const ValueId v = apply(g, op.name, operands);
-        CHECK(g.value(v).dtype == (op.rule == Rule::compare ? DType::boolean : all_types[i]));
+        CHECK(g.value(v).dtype == (tells ? DType::boolean : all_types[i]));
         CHECK(g.value(v).shape == std::vector{B, c(3)});
       } else {
         CHECK(wrong(op.name, operands).find(cat("has dtype ", name(all_types[i]))) != std::string::npos);
@@ -62,6 +63,18 @@ TEST_CASE_FIXTURE(Rules, "the number of operands") {
   }
   CHECK(wrong("add", {x}) == "add: takes 2 operands, not 1");
   CHECK(wrong("layer_norm", {x}) == "layer_norm: takes 2 to 3 operands, not 1");
+}
+
+TEST_CASE_FIXTURE(Rules, "what bitcast, ldexp and hardtanh refuse") {
+  const ValueId x = in("x", DType::f32, {B}), i = in("i", DType::i64, {B}), b = in("b", DType::boolean, {B});
+  const auto to = [](DType t) { return std::vector<NamedAttr>{{"to", Attr::of_dtype(t)}}; };
+  CHECK(wrong("bitcast", {x}, to(DType::i64)) ==
+        "bitcast: attribute to is i64 of 8 bytes, but %x: f32[B] has items of 4");
+  CHECK(wrong("bitcast", {b}, to(DType::u8)) ==
+        "bitcast: operand 0 (%b: bool[B]): a bool is no bit pattern; compare or cast it");
+  CHECK(wrong("bitcast", {x}, to(DType::boolean)).find("no bit pattern") != std::string::npos);
+  CHECK(wrong("ldexp", {x, i}) == "ldexp: operand 1 (%i: i64[B]) has dtype i64, expected i32, the exponent");
+  CHECK(wrong("hardtanh", {x}, {{"low", Attr::of_float(2)}}) == "hardtanh: attribute low is 2, above high, 1");
 }
 
 TEST_CASE_FIXTURE(Rules, "elementwise shapes broadcast as NumPy's") {

@@ -158,13 +158,14 @@ TEST_CASE("every op prints and reads back to an equal graph") {
   t.assume(DimFact::divisible, eight);
   const ValueId x = g.input("x", DType::f32, {b, n, six}), y = g.input("y", DType::f32, {n, six});
   const ValueId m = g.input("", DType::boolean, {b, n, t.constant(1)}), i = g.input("i", DType::i16, {six});
+  const ValueId power = g.input("power", DType::i32, {});
   const ValueId s = g.input("s", DType::f32, {}), w = g.input("w", DType::f32, {six});
   for (const OpInfo& op : op_table()) {
-    const ValueId of_type = op.types == TypeSet::boo ? m : op.types == TypeSet::bit ? i : x;
+    const ValueId of_type = op.types == TypeSet::boo ? m : op.types == TypeSet::bit || op.types == TypeSet::itg ? i : x;
     std::vector<ValueId> operands(op.min_operands, of_type);
     std::vector<std::vector<NamedAttr>> variants{{}};
     switch (op.rule) {
-      case Rule::nary: operands.back() = op.types == TypeSet::bit ? i : y; break;
+      case Rule::nary: operands.back() = of_type == i ? i : y; break;
       case Rule::compare: operands[1] = y; break;
       case Rule::select: operands = {m, x, y}; break;
       case Rule::cast:
@@ -193,6 +194,9 @@ TEST_CASE("every op prints and reads back to an equal graph") {
         operands = op.max_operands == 3 ? std::vector{x, w, w} : std::vector{x, w};
         variants = {{}, {{"epsilon", Attr::of_float(1.0 / 3)}}};
         break;
+      case Rule::test: break;
+      case Rule::ldexp: operands[1] = power; break;
+      case Rule::bitcast: variants = {{{"to", Attr::of_dtype(DType::u32)}}}; break;
       case Rule::unary:
         if (op.name == "gelu") variants.push_back({{"approximate", Attr::of_string("tanh")}});
         break;

@@ -81,7 +81,8 @@ class Battery {
 
   void elementwise() {
     for (const ir::OpInfo& info : ir::op_table()) {
-      if (info.cls != OpClass::elementwise && info.cls != OpClass::function) continue;
+      const bool pointwise = info.cls == OpClass::elementwise || info.cls == OpClass::function;
+      if (!pointwise && info.code != OpCode::op_nextafter) continue;
       if (!ir::in_set(info.types, type_)) continue;
       switch (info.rule) {
         case ir::Rule::unary:
@@ -91,6 +92,18 @@ class Battery {
         case ir::Rule::select:
           add(info.code, {c_, x_, y_});
           add(info.code, {c_, row_, one_});
+          break;
+        case ir::Rule::test: add(info.code, {x_}); break;
+        case ir::Rule::ldexp: {
+          const ValueId power = net_.op(OpCode::op_cast, {y_}, {{"to", Attr::of_dtype(DType::i32)}});
+          add(info.code, {x_, power});
+          add(info.code, {row_, power});
+          break;
+        }
+        case ir::Rule::bitcast:
+          for (const DType to : all_types)
+            if (type_ != DType::boolean && to != DType::boolean && ir::item_size(to) == ir::item_size(type_))
+              add(info.code, {x_}, {{"to", Attr::of_dtype(to)}});
           break;
         case ir::Rule::cast:
           for (const DType to : all_types) add(info.code, {x_}, {{"to", Attr::of_dtype(to)}});

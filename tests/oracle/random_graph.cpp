@@ -285,6 +285,13 @@ class Generator {
       operands.push_back(z.id);
       return emit(ir::is_float(x.type) && r_.chance(50) ? OpCode::op_fma : OpCode::op_clamp, operands);
     }
+    if (r_.chance(12)) {
+      static constexpr OpCode floats[] = {OpCode::op_mod, OpCode::op_rem, OpCode::op_floor_div, OpCode::op_copysign};
+      static constexpr OpCode ints[] = {OpCode::op_mod,        OpCode::op_rem,         OpCode::op_floor_div,
+                                        OpCode::op_shift_left, OpCode::op_shift_right, OpCode::op_shift_right_logical,
+                                        OpCode::op_rotate_left};
+      return emit(ir::is_float(x.type) ? r_.pick(floats) : r_.pick(ints), operands);
+    }
     static constexpr OpCode codes[] = {OpCode::op_add, OpCode::op_add, OpCode::op_sub, OpCode::op_mul,
                                        OpCode::op_div, OpCode::op_min, OpCode::op_max, OpCode::op_pow};
     const OpCode code = r_.pick(codes);
@@ -294,13 +301,16 @@ class Generator {
   bool unary(const Known& x) {
     if (x.type == DType::boolean) return emit(OpCode::op_not, {x.id});
     if (!ir::is_float(x.type)) {
-      static constexpr OpCode codes[] = {OpCode::op_neg, OpCode::op_abs, OpCode::op_relu, OpCode::op_not};
+      static constexpr OpCode codes[] = {OpCode::op_neg,      OpCode::op_abs,    OpCode::op_relu, OpCode::op_not,
+                                         OpCode::op_popcount, OpCode::op_square, OpCode::op_sign};
       return emit(r_.pick(codes), {x.id});
     }
-    static constexpr OpCode codes[] = {OpCode::op_neg,     OpCode::op_abs,   OpCode::op_sqrt, OpCode::op_floor,
-                                       OpCode::op_ceil,    OpCode::op_round, OpCode::op_relu, OpCode::op_rsqrt,
-                                       OpCode::op_exp,     OpCode::op_log,   OpCode::op_tanh, OpCode::op_erf,
-                                       OpCode::op_sigmoid, OpCode::op_silu,  OpCode::op_gelu};
+    static constexpr OpCode codes[] = {
+        OpCode::op_neg,      OpCode::op_abs,   OpCode::op_sqrt,       OpCode::op_floor,  OpCode::op_ceil,
+        OpCode::op_round,    OpCode::op_relu,  OpCode::op_rsqrt,      OpCode::op_exp,    OpCode::op_log,
+        OpCode::op_tanh,     OpCode::op_erf,   OpCode::op_sigmoid,    OpCode::op_silu,   OpCode::op_gelu,
+        OpCode::op_sign,     OpCode::op_trunc, OpCode::op_reciprocal, OpCode::op_square, OpCode::op_softsign,
+        OpCode::op_hardswish};
     const OpCode code = r_.pick(codes);
     if (code == OpCode::op_gelu && r_.chance(50)) return emit(code, {x.id}, {{"approximate", Attr::of_string("tanh")}});
     return emit(code, {x.id});

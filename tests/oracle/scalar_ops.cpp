@@ -72,6 +72,91 @@ T arithmetic(OpCode op, T a, T b) {
   }
 }
 
+// Python's and NumPy's: a = floor_div(a, b) * b + mod(a, b), by quotients and remainders that are exact.
+template <class T>
+T modulo(T a, T b) {
+  if constexpr (real<T>) {
+    const T r = std::fmod(a, b);
+    if (r == 0) return std::copysign(r, b);
+    return (r < 0) != (b < 0) ? r + b : r;
+  } else {
+    __extension__ using Wide = __int128;
+    if (b == 0) return 0;
+    const Wide r = static_cast<Wide>(a) % b;
+    return static_cast<T>(r != 0 && (r < 0) != (b < 0) ? r + b : r);
+  }
+}
+template <class T>
+T remainder_of(T a, T b) {
+  if constexpr (real<T>) return std::fmod(a, b);
+  else return b == 0 ? T{0} : static_cast<T>(static_cast<int64_t>(b) == -1 && std::is_signed_v<T> ? 0 : a % b);
+}
+template <class T>
+T floored(T a, T b) {
+  if constexpr (real<T>) {
+    if (a != a || b != b || (a == 0 && b == 0) || (std::isinf(a) && b != 0)) return canonical(T(NAN));
+    if (b == 0) return a / b;
+    if (std::isinf(b)) return a != 0 && (a < 0) != (b < 0) ? T{-1} : a / b;
+    const T q = a / b;
+    if (std::abs(q) >= std::ldexp(T{1}, std::numeric_limits<T>::digits)) return q;
+    // a less the exact remainder is the exact product of b and an integer.
+    __extension__ using Wide = __float128;
+    const T r = std::fmod(a, b);
+    const auto n = static_cast<T>((static_cast<Wide>(a) - static_cast<Wide>(r)) / static_cast<Wide>(b));
+    const T down = r != 0 && (r < 0) != (b < 0) ? n - 1 : n;
+    return down == 0 ? std::copysign(T{0}, q) : down;
+  } else {
+    __extension__ using Wide = __int128;
+    if (b == 0) return 0;
+    const Wide q = static_cast<Wide>(a) / b, r = static_cast<Wide>(a) % b;
+    return static_cast<T>(r != 0 && (r < 0) != (b < 0) ? q - 1 : q);
+  }
+}
+
+template <class T>
+T sign_of(T a) {
+  if constexpr (real<T>)
+    if (a == 0 || a != a) return a;
+  return a > 0 ? T{1} : a == 0 ? T{0} : static_cast<T>(-1);
+}
+
+// Bit by bit, from the definition.
+template <class T>
+T bit_arithmetic(OpCode code, T a, T b) {
+  constexpr int width = 8 * sizeof(T);
+  const uint64_t all = ~uint64_t{0} >> (64 - width), x = static_cast<uint64_t>(a) & all;
+  const bool negative = std::is_signed_v<T> && a < 0;
+  const bool beyond = (std::is_signed_v<T> && b < 0) || static_cast<uint64_t>(b) >= static_cast<uint64_t>(width);
+  uint64_t out = 0;
+  switch (code) {
+    case OpCode::op_shift_left: out = beyond ? 0 : x << b; break;
+    case OpCode::op_shift_right_logical: out = beyond ? 0 : x >> b; break;
+    case OpCode::op_shift_right:
+      for (int i = 0; i < width; ++i) {
+        const uint64_t from = beyond ? 64 : static_cast<uint64_t>(b) + static_cast<uint64_t>(i);
+        out |= uint64_t{from < static_cast<uint64_t>(width) ? (x >> from & 1) != 0 : negative} << i;
+      }
+      break;
+    case OpCode::op_rotate_left:
+      for (int i = 0; i < width; ++i) {
+        const int64_t to = ((i + static_cast<int64_t>(static_cast<uint64_t>(b) % 64)) % width + width) % width;
+        out |= (x >> i & 1) << to;
+      }
+      break;
+    case OpCode::op_popcount:
+      for (int i = 0; i < width; ++i) out += x >> i & 1;
+      break;
+    case OpCode::op_clz:
+      while (out < static_cast<uint64_t>(width) && !(x >> (static_cast<uint64_t>(width) - 1 - out) & 1)) ++out;
+      break;
+    case OpCode::op_ctz:
+      while (out < static_cast<uint64_t>(width) && !(x >> out & 1)) ++out;
+      break;
+    default: bug("no bit arithmetic");
+  }
+  return static_cast<T>(out);
+}
+
 template <class T>
 uint64_t apply(const ir::Op& op, uint64_t x, uint64_t y, uint64_t z) {
   const T a = from_bits<T>(x), b = from_bits<T>(y), c = from_bits<T>(z);
@@ -94,6 +179,13 @@ uint64_t apply(const ir::Op& op, uint64_t x, uint64_t y, uint64_t z) {
     case OpCode::op_min: return out(smaller(a, b));
     case OpCode::op_max: return out(larger(a, b));
     case OpCode::op_relu: return out(larger(a, T{0}));
+    case OpCode::op_floor_div: return out(floored(a, b));
+    case OpCode::op_mod: return out(modulo(a, b));
+    case OpCode::op_rem: return out(remainder_of(a, b));
+    case OpCode::op_sign: return out(sign_of(a));
+    case OpCode::op_square:
+      if constexpr (real<T>) return out(a * a);
+      else return out(wrapping(OpCode::op_mul, a, a));
     case OpCode::op_clamp: return out(smaller(larger(a, b), c));
     case OpCode::op_eq: return a == b;
     case OpCode::op_ne: return a != b;
@@ -110,9 +202,29 @@ uint64_t apply(const ir::Op& op, uint64_t x, uint64_t y, uint64_t z) {
       case OpCode::op_ceil: return out(std::ceil(a));
       case OpCode::op_round: return out(round_half_even(a));
       case OpCode::op_fma: return out(std::fma(a, b, c));
+      case OpCode::op_trunc: return out(std::trunc(a));
+      case OpCode::op_reciprocal: return out(T{1} / a);
+      case OpCode::op_nextafter: return out(std::nextafter(a, b));
+      case OpCode::op_ldexp: return out(std::ldexp(a, static_cast<int32_t>(y)));
+      case OpCode::op_copysign: {
+        const uint64_t top = uint64_t{1} << (8 * sizeof(T) - 1);  // bits move
+        return (x & ~top) | (y & top);
+      }
+      case OpCode::op_isnan: return std::isnan(a);
+      case OpCode::op_isinf: return std::isinf(a);
+      case OpCode::op_isfinite: return std::isfinite(a);
+      case OpCode::op_signbit: return x >> (8 * sizeof(T) - 1);
+      case OpCode::op_leaky_relu: return a > 0 ? x : out(a * static_cast<T>(attr(op, "negative_slope").f));
+      case OpCode::op_hardtanh:
+        return out(smaller(larger(a, static_cast<T>(attr(op, "low").f)), static_cast<T>(attr(op, "high").f)));
+      case OpCode::op_hardsigmoid: return out(smaller(larger(a + 3, T{0}), T{6}) / 6);
+      case OpCode::op_hardswish: return out(a * smaller(larger(a + 3, T{0}), T{6}) / 6);
+      case OpCode::op_softsign: return out(a / (1 + std::abs(a)));
       default: break;
     }
   }
+  if constexpr (!real<T>)
+    if (ir::op_info(op.code)->types == ir::TypeSet::itg) return out(bit_arithmetic(op.code, a, b));
   bug("the oracle has no op ", ir::op_info(op.code)->name);
 }
 
@@ -153,6 +265,7 @@ uint64_t scalar_op(const ir::Op& op, DType type, uint64_t a, uint64_t b, uint64_
   switch (op.code) {
     case OpCode::op_select: return a ? b : c;
     case OpCode::op_cast: return cast(static_cast<DType>(attr(op, "to").i), type, a);
+    case OpCode::op_bitcast: return a;
     case OpCode::op_and:
     case OpCode::op_or:
     case OpCode::op_xor:
