@@ -40,8 +40,7 @@ void ingot_event_release(ingot_event* event) {
 
 ingot_code ingot_event_poll(const ingot_event* event) {
   if (!event) return INGOT_INVALID_ARGUMENT;
-  const auto result = event->event->poll();
-  return result ? static_cast<ingot_code>(result->code) : INGOT_NOT_READY;
+  return static_cast<ingot_code>(event->event->poll());
 }
 
 ingot_status* ingot_event_wait(const ingot_event* event, int64_t timeout_ns) {

@@ -15,10 +15,9 @@ Event::Result Event::orphan_result() const {
   return {Code::cancelled, "the work went on in the process that was forked, and not here"};
 }
 
-std::optional<Event::Result> Event::poll() const {
-  if (orphan()) return orphan_result();
-  const std::lock_guard hold(lock_);
-  return result_;
+Code Event::poll() const noexcept {
+  if (over_.load(std::memory_order_acquire)) return result_->code;
+  return orphan() ? Code::cancelled : Code::not_ready;
 }
 
 std::optional<Event::Result> Event::wait(std::chrono::nanoseconds timeout) const {

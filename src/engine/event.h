@@ -24,10 +24,10 @@ class Event {
 
   Event();
 
-  // Nothing while it goes on.
-  std::optional<Result> poll() const;
-  // As poll(), after at most `timeout`; negative: however long it takes. In a forked child, where the work has stopped,
-  // it does not wait.
+  // not_ready while it goes on, then the result's code. Needs no memory, as its message would.
+  Code poll() const noexcept;
+  // The result, after at most `timeout` (negative: however long it takes); nothing while it goes on. In a forked child,
+  // where the work has stopped, it does not wait.
   std::optional<Result> wait(std::chrono::nanoseconds timeout) const;
   // Calls `done` once: now, if it is over, else on the thread that finishes it. No lock is held meanwhile.
   void on_done(Done done);

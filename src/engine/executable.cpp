@@ -87,13 +87,21 @@ std::string Executable::profile_name(size_t program) const {
 
 std::shared_ptr<Event> Executable::prepare_async() {
   auto event = std::make_shared<Event>();
-  const auto work = [event, self = shared_from_this()](Event::Result& result) {
+  // A thread of the library's own has nobody to throw to: without memory for a message, the code has to do.
+  const auto work = [event, self = shared_from_this()](Event::Result& result) noexcept {
+    const auto failed = [&](Code code, const char* why) noexcept {
+      result.code = code;
+      try {
+        result.message = why;
+      } catch (const std::bad_alloc&) {
+      }
+    };
     try {
       self->prepare(&event->cancelled());
     } catch (const Error& e) {
-      result = {e.code(), e.message()};
+      failed(e.code(), e.what());
     } catch (const std::exception& e) {
-      result = {Code::out_of_memory, e.what()};
+      failed(Code::out_of_memory, e.what());
     }
   };
   if (ready() || context_->options().no_threads) {

@@ -1,5 +1,7 @@
 #include "failing.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdlib>
@@ -11,8 +13,24 @@ thread_local uint64_t count, fail_at;
 thread_local bool armed, inside, sticky, has_failed;
 std::atomic<int64_t> live_blocks{0};
 
+// This thread's own stack. A context without threads compiles on another one, where LLVM's allocations are.
+thread_local uintptr_t stack_low, stack_high;
+
+void find_stack() {
+  pthread_attr_t attributes;
+  void* low = nullptr;
+  size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) std::abort();
+  pthread_attr_getstack(&attributes, &low, &size);
+  pthread_attr_destroy(&attributes);
+  stack_low = reinterpret_cast<uintptr_t>(low);
+  stack_high = stack_low + size;
+}
+
 bool refuse() {
   if (!armed || !inside) return false;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  if (here < stack_low || here >= stack_high) return false;
   ++count;
   if (fail_at == 0 || (sticky ? count < fail_at : count != fail_at)) return false;
   has_failed = true;
@@ -43,6 +61,7 @@ void* give_or_throw(size_t size, size_t alignment) {
 namespace ingot::oom {
 
 void arm(uint64_t n, Mode mode) {
+  find_stack();
   count = 0;
   fail_at = n;
   sticky = mode == Mode::from_then_on;

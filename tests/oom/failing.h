@@ -1,5 +1,5 @@
-// Allocations that fail on demand, on this thread only: operator new throws, aligned_alloc returns null. Threads of the
-// compiler module, and all of LLVM on them, are left alone.
+// Allocations that fail on demand, on this thread only: operator new throws, aligned_alloc returns null. The compiler
+// module's threads and its stacks on other threads, with all of LLVM on them, are left alone.
 #pragma once
 
 #include <cstdint>

@@ -26,6 +26,12 @@ class Usage(ToolTest):
             ["run", "g", "--threads", "many"],
             ["ops", "extra"],
             ["run", "g", "--random", "1.5"],
+            ["run", "g", "--random", "-1"],
+            ["bench", "g", "--random", "-1"],
+            ["run", "g", "--random", "18446744073709551616"],
+            ["run", "g", "--threads", "-1"],
+            ["bench", "g", "--threads", "-1"],
+            ["bench", "g", "--samples", "-1"],
             ["bench", "g", "--samples", "0"],
             ["cache", "warm"],
             ["compile", "g", "--kernel", "-1"],
@@ -240,6 +246,15 @@ class Targets(ToolTest):
         for flags, said in [([], "no target is given"), (["--target", "x86-64-v3"], '"x86-64-v3" is none')]:
             self.fails(BAD_INPUT, said, "compile", graph, "--emit", "cubin", *flags)
             self.fails(BAD_INPUT, "sm_90", "compile", graph, "--emit", "cubin", *flags)
+
+    def test_what_is_emitted_is_for_the_target_that_is_named(self):
+        graph = os.path.join(EXAMPLES, "graphs", "softmax.ingot")
+        for target in ["x86-64-v2", "aarch64"]:
+            self.fails(BAD_INPUT, f"{target} is no GPU's", "compile", graph, "--emit", "cuda", "--target", target)
+        text = self.ok("compile", graph, "--emit", "cuda")
+        self.assertEqual(text, self.ok("compile", graph, "--emit", "cuda", "--target", "sm_90"))
+        for emit in ["llvm", "asm", "artifact"]:
+            self.assertNotEqual(self.call("compile", graph, "--emit", emit, "--target", "sm_90")[0], 0)
 
     def test_code_for_another_machine_can_be_warmed(self):
         if not tool.HAS_COMPILER:

@@ -99,6 +99,20 @@ class Explain(ToolTest):
         self.fails(tool.USAGE, said, "explain", SOFTMAX, "--shape", "B=1")
         self.fails(tool.USAGE, "no input has the extent Q", "explain", SOFTMAX, "--shape", "Q=1")
 
+    def test_sizes_that_a_run_refuses_are_refused(self):
+        graph = self.graph(
+            "graph @g(%x: f32[N], %y: f32[M], %k: dim K) -> (f32[N]) where N >= 1, N <= 9, N % 3 == 0, M == N {\n"
+            "  %0 = neg %x\n  return %0\n}\n"
+        )
+        for n, m, k, right in [(3, 3, 0, True), (0, 0, 1, False), (12, 12, 1, False), (4, 4, 1, False), (3, 6, 1, False)]:
+            sizes = ["--shape", f"N={n}", "--shape", f"M={m}", "--shape", f"K={k}"]
+            with self.subTest(sizes):
+                run = self.call("run", graph, "--random", "1", *sizes)
+                explained = self.call("explain", graph, *sizes)
+                self.assertEqual((run[0], explained[0]), (0, 0) if right else (tool.BAD_INPUT, tool.BAD_INPUT))
+                if not right:
+                    self.assertEqual(explained[1:], run[1:])
+
     def test_names_from_the_graph_are_escaped(self):
         graph = self.graph(
             'graph @"<script>&"(%"<b>": f32[N]) -> ("<i>": f32[N]) {\n  %0 = neg %"<b>"\n  return %0\n}\n'

@@ -7,6 +7,9 @@
 namespace ingot::tool {
 
 int compile_verb(const CompileArgs& args) {
+  // The text is the same for every GPU; the library refuses all other combinations that make no sense.
+  if (args.emit == "cuda" && !args.engine.target.empty() && !args.engine.target.starts_with("sm_"))
+    fail(exit_bad_input, "--emit cuda: the target ", args.engine.target, " is no GPU's, sm_NN");
   const Context context = make_context(args.engine);
   const Graph graph = load_graph(context.get(), args.graph);
   const Executable executable = compile_graph(context.get(), graph.get(), args.engine);

@@ -1,6 +1,7 @@
 // The command line: flags in, a verb called, an exit code out. Messages go to stderr, data to stdout.
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -12,6 +13,14 @@
 namespace ingot::tool {
 
 namespace {
+
+// CLI11 reads -1 as 2^64-1, and what is too large as that, too.
+std::string whole_number(const std::string& text) {
+  uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc{} && stop == end ? "" : text + " is no whole number from 0 to 2^64-1";
+}
 
 // One value a flag, so that a list does not swallow what follows it.
 CLI::Option* repeat(CLI::App* verb, const std::string& flag, std::vector<std::string>& list, const std::string& help) {
@@ -65,7 +74,7 @@ void cache_option(CLI::App* verb, EngineOptions& engine) {
 
 void feed_options(CLI::App* verb, FeedOptions& feed) {
   repeat(verb, "--input", feed.inputs, "NAME=FILE.npy, or NAME=NUMBER for a scalar; a position is a name too");
-  verb->add_option("--random", feed.random, "seed with which the inputs not named are filled");
+  verb->add_option("--random", feed.random, "seed with which the inputs not named are filled")->check(whole_number);
   repeat(verb, "--shape", feed.shapes, "SYMBOL=N: an extent of the inputs not named");
   repeat(verb, "--range", feed.ranges, "NAME=LOW:HIGH: the values of a random input");
 }
