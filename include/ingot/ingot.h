@@ -204,8 +204,9 @@ enum {
 typedef int32_t ingot_log_level;
 enum { INGOT_LOG_DEBUG = 1, INGOT_LOG_INFO = 2, INGOT_LOG_WARNING = 3, INGOT_LOG_ERROR = 4 };
 
-/* Numerics flags of a graph: each allows what would change bits and obliges to nothing. This version takes no advantage
- * of them; they are part of the text and reserved for it. */
+/* Numerics flags of a graph, part of its text and of every key: each allows what changes bits and obliges to nothing.
+ * RELAXED_PRECISION: f16 and bf16 are rounded where they are stored and nowhere else. This version takes no advantage of
+ * RELAXED_CONTRACTIONS. */
 enum { INGOT_GRAPH_RELAXED_PRECISION = 1, INGOT_GRAPH_RELAXED_CONTRACTIONS = 2 };
 
 /* ---- objects ---- */

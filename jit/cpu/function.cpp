@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "jit/cpu/llvm_compat.h"
 #include "jit/frame.h"
+#include "loop/rules.h"
 
 namespace ingot::jit {
 
@@ -12,13 +13,6 @@ using llvm::Type;
 using llvm::Value;
 
 namespace {
-// A load of a storage type that values do not have would be converted here.
-DType stored_as(DType storage) {
-  if (loop::value_type(storage) != storage)
-    fail(Code::unimplemented, "storage type ", ir::name(storage), " on the CPU");
-  return storage;
-}
-
 std::vector<int> repeat(unsigned lanes, unsigned period) {
   std::vector<int> index(lanes);
   for (unsigned i = 0; i < lanes; ++i) index[i] = static_cast<int>(i % period);
@@ -137,8 +131,7 @@ Value* FunctionEmitter::fold_value(NodeId fold) {
   return pre.CreateICmpNE(byte, pre.getInt8(0));
 }
 
-Value* FunctionEmitter::load_items(DType storage, Value* base, const Lanes& at) {
-  const DType t = stored_as(storage);
+Value* FunctionEmitter::load_items(DType t, Value* base, const Lanes& at) {
   const size_t bytes = ir::item_size(t);
   const auto load = [&](Value* from, unsigned lanes) -> Value* {
     Type* type = t == DType::boolean ? ops.type(DType::u8, lanes) : ops.type(t, lanes);
@@ -150,8 +143,7 @@ Value* FunctionEmitter::load_items(DType storage, Value* base, const Lanes& at) 
   return t == DType::boolean ? b.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType())) : v;
 }
 
-void FunctionEmitter::store_items(DType storage, Value* base, const Lanes& at, Value* value, bool stream) {
-  const DType t = stored_as(storage);
+void FunctionEmitter::store_items(DType t, Value* base, const Lanes& at, Value* value, bool stream) {
   const size_t bytes = ir::item_size(t);
   if (t == DType::boolean) {
     if (value->getType()->getScalarSizeInBits() == 1) {
@@ -214,7 +206,14 @@ Value* FunctionEmitter::splat(NodeId node, Value* scalar, unsigned lanes) {
 
 Value* FunctionEmitter::apply(NodeId node, Value* x, Value* y, Value* z) {
   const loop::Node& n = k_.nodes[node];
-  const DType from = k_.nodes[n.arg[n.op == Prim::select ? 1 : 0]].type;
+  const loop::Node& arg = k_.nodes[n.arg[n.op == Prim::select ? 1 : 0]];
+  const DType from = arg.type;
+  if (n.op == Prim::convert && loop::is_narrow(from) && arg.op == Prim::convert) {
+    // Rounded and widened again: it need not be packed in between. Where an earlier sweep rounded, that is all there
+    // is.
+    Value* wide = x->getType()->isVectorTy() ? lane_[arg.arg[0]] : scalar_[arg.arg[0]];
+    if (wide) return ops.rounded(from, wide);
+  }
   return ops.prim(n.op, n.type, from, x, y, z);
 }
 

@@ -54,9 +54,9 @@ class FunctionEmitter {
   Value* fold_value(NodeId fold);                             // of an earlier sweep, where there are no lanes
   Value* item(Value* base, Value* index, size_t item_bytes);  // base + index * item_bytes
 
-  // Memory to values and back. The only place that knows of storage types.
-  Value* load_items(DType storage, Value* base, const Lanes& at);
-  void store_items(DType storage, Value* base, const Lanes& at, Value* value, bool stream);
+  // Memory to values and back. The only place that knows what a boolean is there.
+  Value* load_items(DType t, Value* base, const Lanes& at);
+  void store_items(DType t, Value* base, const Lanes& at, Value* value, bool stream);
 
   // Nodes.
   Value* scalar_of(NodeId node);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "jit/cpu/llvm_compat.h"
+#include "loop/rules.h"
 
 namespace ingot::jit {
 
@@ -31,7 +32,7 @@ Type* Ops::type(DType t, unsigned lanes) const {
 
 llvm::Constant* Ops::literal(DType t, uint64_t bits, unsigned lanes) const {
   Type* ty = type(t, lanes);
-  if (!ir::is_float(t)) return llvm::ConstantInt::get(ty, bits);
+  if (!ty->isFPOrFPVectorTy()) return llvm::ConstantInt::get(ty, bits);
   const bool narrow = t == DType::f32;
   return llvm::ConstantFP::get(ty, llvm::APFloat(narrow ? llvm::APFloat::IEEEsingle() : llvm::APFloat::IEEEdouble(),
                                                  llvm::APInt(narrow ? 32 : 64, bits)));
@@ -166,7 +167,8 @@ Value* Ops::prim(Prim op, DType to, DType from, Value* x, Value* y, Value* z) {
     default: break;
   }
   if (to == DType::boolean) return bool_arith(op, x, y);
-  return ir::is_float(to) ? float_arith(op, x, y, z) : int_arith(op, to, x, y);
+  if (!ir::is_float(to)) return int_arith(op, to, x, y);
+  return loop::is_narrow(to) ? narrow_sign(op, x, y) : float_arith(op, x, y, z);
 }
 
 }  // namespace ingot::jit

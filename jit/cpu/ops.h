@@ -34,6 +34,9 @@ class Ops {
   llvm::Value* any(llvm::Value* boolean);  // one i1: true in some lane
   llvm::Value* select(llvm::Value* boolean, llvm::Value* x, llvm::Value* y);
 
+  // f32 rounded to a value of a narrow type. A NaN stays one, of whatever bits.
+  llvm::Value* rounded(DType to, llvm::Value* x);
+
   // Calls of intrinsics overloaded on the result's type alone.
   llvm::Value* call(llvm::Intrinsic::ID id, llvm::Value* x);
   llvm::Value* call(llvm::Intrinsic::ID id, llvm::Value* x, llvm::Value* y);
@@ -57,6 +60,12 @@ class Ops {
   llvm::Value* bool_arith(Prim op, llvm::Value* x, llvm::Value* y);
   llvm::Value* compare(Prim op, DType t, llvm::Value* x, llvm::Value* y);
   llvm::Value* convert(DType to, DType from, llvm::Value* x);
+  llvm::Value* widen(DType from, llvm::Value* x);
+  llvm::Value* narrow(DType to, llvm::Value* x, bool canonical);
+  llvm::Value* narrow_by_parts(llvm::Value* x);
+  llvm::Value* widen_by_parts(llvm::Value* x);
+  llvm::Value* half_up(llvm::Value* v);
+  llvm::Value* narrow_sign(Prim op, llvm::Value* x, llvm::Value* y);
   llvm::Value* int_to_float(DType to, DType from, llvm::Value* x);
   llvm::Value* int64_to_f64(bool is_signed, llvm::Value* x);
   llvm::Value* float_to_int(DType to, DType from, llvm::Value* x);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "jit/cpu/llvm_compat.h"
 #include "jit/cpu/ops.h"
+#include "loop/rules.h"
 
 #include <llvm/IR/IntrinsicsX86.h>
 
@@ -18,6 +19,8 @@ unsigned bits(DType t) { return static_cast<unsigned>(8 * ir::item_size(t)); }
 
 Value* Ops::convert(DType to, DType from, Value* x) {
   if (to == from) return x;
+  if (loop::is_narrow(from)) return widen(from, x);
+  if (loop::is_narrow(to)) return narrow(to, x, /*canonical=*/true);
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
   llvm::Type* want = type(to, vector ? vector->getNumElements() : 0);
   if (from == DType::boolean) {

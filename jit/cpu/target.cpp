@@ -8,10 +8,10 @@ namespace {
 #define INGOT_V4 INGOT_V3 ",+avx512f,+avx512bw,+avx512cd,+avx512dq,+avx512vl,+prefer-256-bit"
 
 constexpr Target targets[] = {
-    {"x86-64-v2", "x86_64-unknown-linux-gnu", INGOT_V2, 16, 16, true, false, false, false},
-    {"x86-64-v3", "x86_64-unknown-linux-gnu", INGOT_V3, 32, 16, true, true, false, false},
-    {"x86-64-v4", "x86_64-unknown-linux-gnu", INGOT_V4, 32, 32, true, true, true, true},
-    {"aarch64", "aarch64-unknown-linux-gnu", "+neon,+fp-armv8", 16, 32, false, true, false, true},
+    {"x86-64-v2", "x86_64-unknown-linux-gnu", INGOT_V2, 16, 16, true, false, false, false, false},
+    {"x86-64-v3", "x86_64-unknown-linux-gnu", INGOT_V3, 32, 16, true, true, true, false, false},
+    {"x86-64-v4", "x86_64-unknown-linux-gnu", INGOT_V4, 32, 32, true, true, true, true, true},
+    {"aarch64", "aarch64-unknown-linux-gnu", "+neon,+fp-armv8", 16, 32, false, true, false, false, true},
 };
 }  // namespace
 

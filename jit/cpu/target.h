@@ -15,6 +15,7 @@ struct Target {
   unsigned registers;
   bool x86;
   bool fma;         // else fma is made of exact pieces
+  bool f16c;        // f16 from and to f32 are instructions
   bool masks;       // comparisons give mask registers (AVX-512), so booleans stay <n x i1>
   bool int64_conv;  // vector conversions between 64-bit integers and f64 are instructions
 };

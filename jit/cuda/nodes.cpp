@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "base/error.h"
+#include "loop/rules.h"
 
 namespace ingot::jit::cuda {
 
@@ -19,13 +20,17 @@ const char* value_name(DType t) {
     case DType::i16: return "i16";
     case DType::i32: return "i32";
     case DType::i64: return "i64";
-    case DType::u8: return "u8";
-    case DType::u16: return "u16";
+    case DType::u8:
+    case DType::f8e4m3:
+    case DType::f8e5m2: return "u8";
+    case DType::u16:
+    case DType::f16:
+    case DType::bf16: return "u16";
     case DType::u32: return "u32";
     case DType::u64: return "u64";
     case DType::f32: return "float";
     case DType::f64: return "double";
-    default: fail(Code::unimplemented, "CUDA text for ", ir::name(t), " storage");
+    default: fail(Code::unimplemented, "CUDA text for ", ir::name(t));
   }
 }
 
@@ -54,6 +59,27 @@ std::string literal(DType t, uint64_t bits) {
 namespace {
 
 bool real(DType t) { return t == DType::f32 || t == DType::f64; }
+
+// The functions of narrow_prelude(): Format<...> for a dtype.
+const char* format_name(DType t) {
+  switch (t) {
+    case DType::f16: return "F16";
+    case DType::bf16: return "BF16";
+    case DType::f8e4m3: return "F8E4M3";
+    default: return "F8E5M2";
+  }
+}
+
+// neg, abs and copysign of f16, bf16 and fp8, whose values are their bits.
+std::string narrow_sign(Prim op, DType t, const std::string& a, const std::string& b) {
+  const char* name = value_name(t);
+  const uint64_t sign = uint64_t{1} << (8 * ir::item_size(t) - 1);
+  switch (op) {
+    case Prim::neg: return cat("(", name, ")(", a, " ^ ", literal(t, sign), ")");
+    case Prim::abs: return cat("(", name, ")(", a, " & ", literal(t, sign - 1), ")");
+    default: return cat("(", name, ")((", a, " & ", literal(t, sign - 1), ") | (", b, " & ", literal(t, sign), "))");
+  }
+}
 
 std::string call(const char* fn, const std::string& a) { return cat(fn, "(", a, ")"); }
 std::string call(const char* fn, const std::string& a, const std::string& b) { return cat(fn, "(", a, ", ", b, ")"); }
@@ -84,6 +110,8 @@ std::string to_integer(DType to, DType from, const std::string& a) {
 std::string expression(Prim op, DType t, DType from, const std::string& a, const std::string& b, const std::string& c) {
   const char* name = value_name(t);
   const bool f = real(t), single = t == DType::f32;
+  if (loop::is_narrow(t) && (op == Prim::neg || op == Prim::abs || op == Prim::copysign))
+    return narrow_sign(op, t, a, b);
   switch (op) {
     case Prim::add: return f ? cat(a, " + ", b) : wrap(t, a, '+', b);
     case Prim::sub: return f ? cat(a, " - ", b) : wrap(t, a, '-', b);
@@ -128,6 +156,8 @@ std::string expression(Prim op, DType t, DType from, const std::string& a, const
     case Prim::select: return cat(a, " ? ", b, " : ", c);
     case Prim::rare: return cat(a, " ? ", c, " : ", b);
     case Prim::convert:
+      if (loop::is_narrow(t)) return cat(format_name(t), "::narrow(", a, ")");
+      if (loop::is_narrow(from)) return cat(format_name(from), "::widen(", a, ")");
       if (t == DType::boolean) return cat(a, " != 0");
       if (real(from) && !f) return to_integer(t, from, a);
       return cat("(", name, ")", a);

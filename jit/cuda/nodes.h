@@ -7,7 +7,7 @@
 
 namespace ingot::jit::cuda {
 
-// "float", "long long", "bool" ...: the type of a value.
+// "float", "long long", "bool" ...: the type of a value; f16, bf16 and fp8 are their bits.
 const char* value_name(ir::DType t);
 // The type of an item in memory; bool is a byte.
 const char* storage_name(ir::DType t);
@@ -21,5 +21,7 @@ std::string expression(loop::Prim op, ir::DType type, ir::DType arg_type, const 
 const char* prelude();
 // Those that only row reductions need.
 const char* fold_prelude();
+// Those that f16, bf16 and fp8 need.
+const char* narrow_prelude();
 
 }  // namespace ingot::jit::cuda

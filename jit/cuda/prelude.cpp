@@ -180,4 +180,41 @@ __device__ T fold_free(i64 n, T identity, Op op, F f) {
 )";
 }
 
+// f16, bf16 and fp8 by integer operations, as the CPU backends convert them: the toolkit's headers are not needed, and
+// a NaN is the canonical one.
+const char* narrow_prelude() {
+  return R"(
+template <class S, u32 exp, u32 man, u32 most, u32 nan>
+struct Narrow {
+  static __device__ __forceinline__ float widen(S s) {
+    const u32 v = s, bias = (1u << (exp - 1)) - 1, all = (1u << (exp + man)) - 1, mag = v & all;
+    const u32 special = nan == all ? all : ((1u << exp) - 1) << man;
+    const u32 top = 0x7f800000u | (nan == all ? 0x400000u : mag << (23 - man));
+    const u32 scaled = bits<u32>(bits<float>(mag << (23 - man)) * bits<float>((254 - bias) << 23));
+    return bits<float>((mag >= special ? top : scaled) | (v >> (exp + man)) << 31);
+  }
+  static __device__ __forceinline__ S narrow(float x) {
+    const u32 v = bits<u32>(x), bias = (1u << (exp - 1)) - 1, mag = v & 0x7fffffffu;
+    if (mag > 0x7f800000u) return (S)nan;
+    const u32 up = (mag + ((1u << (22 - man)) - 1) + (mag >> (23 - man) & 1)) >> (23 - man);
+    const u32 normal = up - ((127 - bias) << man);
+    const float magic = bits<float>((151 - bias - man) << 23);
+    const u32 low = bits<u32>(bits<float>(mag) + magic) - bits<u32>(magic);
+    const u32 finite = mag < (128 - bias) << 23 ? low : normal < most ? normal : most;
+    return (S)(finite | (v >> 31) << (exp + man));
+  }
+};
+typedef Narrow<u16, 5, 10, 0x7c00, 0x7e00> F16;
+typedef Narrow<u8, 4, 3, 0x7e, 0x7f> F8E4M3;
+typedef Narrow<u8, 5, 2, 0x7b, 0x7e> F8E5M2;
+struct BF16 {
+  static __device__ __forceinline__ float widen(u16 v) { return bits<float>((u32)v << 16); }
+  static __device__ __forceinline__ u16 narrow(float x) {
+    const u32 v = bits<u32>(x);
+    return x != x ? (u16)0x7fc0u : (u16)((v + 0x7fffu + (v >> 16 & 1)) >> 16);
+  }
+};
+)";
+}
+
 }  // namespace ingot::jit::cuda

@@ -204,23 +204,20 @@ class Compiler {
 
   void store(uint16_t index) {
     const loop::Store& st = k_.stores[index];
-    const loop::DType storage = k_.views[st.view].storage;
-    const auto bytes = static_cast<uint8_t>(ir::item_size(storage));
+    const uint8_t bytes = item(st.value);
     uint32_t src = get(st.value);
     if (copy_loads_ && code_.operands[src].source == Source::view) {
       // Another store may overwrite what this one reads, if the two swap tensors in place.
-      const uint32_t copy = code_.operands[src].per_lane
-                                ? new_strip(item(st.value))
-                                : operand(Source::single, code_.singles++, item(st.value), false);
-      step(code_.varying, ops_.move(item(st.value)), copy, src);
+      const uint32_t copy =
+          code_.operands[src].per_lane ? new_strip(bytes) : operand(Source::single, code_.singles++, bytes, false);
+      step(code_.varying, ops_.move(bytes), copy, src);
       src = copy;
     }
     const loop::View& view = k_.views[st.view];
     // In mode row every store has lanes, also that of a kernel without rows.
     const bool per_lane = has_lanes(view.axes) || s_.mode == LaneMode::row;
     const uint32_t to = operand(Source::view, st.view, bytes, per_lane);
-    const StripFn fn = ops_.store(storage);
-    step(code_.stores, fn ? fn : ops_.move(bytes), to, src);
+    step(code_.stores, ops_.move(bytes), to, src);
   }
 
   // Gives the strips numbers, so that one is used again after its last reader.

@@ -18,7 +18,9 @@ unsigned size_of(loop::DType t) {
     case loop::DType::u32:
     case loop::DType::f32: return 4;
     case loop::DType::i16:
-    case loop::DType::u16: return 2;
+    case loop::DType::u16:
+    case loop::DType::f16:
+    case loop::DType::bf16: return 2;
     default: return 1;
   }
 }
@@ -29,7 +31,15 @@ StripFn strip(loop::Prim prim, loop::DType type, loop::DType arg) {
     case Prim::select: return select_strip(size_of(type), false);
     case Prim::rare: return select_strip(size_of(type), true);
     case Prim::convert: return convert_strip(type, arg);
-    default: return is_fp_type(arg) ? float_strip(prim, arg) : int_strip(prim, arg);
+    default: break;
+  }
+  if (is_fp_type(arg)) return float_strip(prim, arg);
+  switch (type) {
+    case loop::DType::f16:
+    case loop::DType::bf16:
+    case loop::DType::f8e4m3:
+    case loop::DType::f8e5m2: return sign_strip(prim, size_of(type));
+    default: return int_strip(prim, arg);
   }
 }
 
@@ -37,7 +47,7 @@ ChainFn chain(loop::DType type) { return is_fp_type(type) ? float_chain(type) : 
 DotFn dot(loop::DType type) { return is_fp_type(type) ? float_dot(type) : int_dot(type); }
 StripFn accumulate(loop::DType type) { return strip(loop::Prim::add, type, type); }
 
-constexpr Ops ops = {strip, move_strip, load_strip, store_strip, fold, chain, dot, accumulate};
+constexpr Ops ops = {strip, move_strip, load_strip, fold, chain, dot, accumulate};
 
 }  // namespace
 }  // namespace INGOT_ISA

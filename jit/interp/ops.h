@@ -27,9 +27,8 @@ struct Ops {
   StripFn (*strip)(loop::Prim prim, loop::DType type, loop::DType arg);
   // Copies items of 1, 2, 4 or 8 bytes.
   StripFn (*move)(unsigned size);
-  // Storage to value and back: f16, bf16 and fp8 to f32, a boolean byte to 0 or 1. Null where they are the same.
+  // Memory to value: a boolean byte to 0 or 1. Null where they are the same.
   StripFn (*load)(loop::DType storage);
-  StripFn (*store)(loop::DType storage);
   FoldFn (*fold)(loop::Prim prim, loop::DType type);
   ChainFn (*chain)(loop::DType type);
   DotFn (*dot)(loop::DType type);

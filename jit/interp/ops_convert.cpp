@@ -1,5 +1,5 @@
 // Value conversions between every two types.
-#include "jit/interp/lanes.h"
+#include "jit/interp/narrow.h"
 #include "jit/interp/tables.h"
 
 namespace ingot::jit::interp::INGOT_ISA {
@@ -92,9 +92,30 @@ inline constexpr bool same = false;
 template <class A>
 inline constexpr bool same<A, A> = true;
 
+// f32 from or to a format of narrow.h.
+template <class Format>
+StripFn narrow_strip(bool widens) {
+  using S = typename Format::Bits;
+  if (widens)
+    return [](int64_t n, char* out, const char* a, const char*, const char*, unsigned) {
+      map1<float, S>(n, out, a, [](S v) -> float { return Format::widen(v); });
+    };
+  return [](int64_t n, char* out, const char* a, const char*, const char*, unsigned) {
+    map1<S, float>(n, out, a, [](float v) -> S { return Format::narrow(v); });
+  };
+}
+
 }  // namespace
 
 StripFn convert_strip(loop::DType to, loop::DType from) {
+  using loop::DType;
+  switch (to == DType::f32 ? from : to) {
+    case DType::f16: return narrow_strip<F16>(to == DType::f32);
+    case DType::bf16: return narrow_strip<BF16>(to == DType::f32);
+    case DType::f8e4m3: return narrow_strip<F8E4M3>(to == DType::f32);
+    case DType::f8e5m2: return narrow_strip<F8E5M2>(to == DType::f32);
+    default: break;
+  }
   return with_type(to, [&](auto out) {
     return with_type(from, [&](auto in) -> StripFn {
       using Out = decltype(out);

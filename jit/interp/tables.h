@@ -13,12 +13,13 @@ StripFn int_strip(loop::Prim prim, loop::DType type);  // boolean included
 ChainFn int_chain(loop::DType type);
 DotFn int_dot(loop::DType type);
 
+StripFn sign_strip(loop::Prim prim, unsigned size);  // neg, abs and copysign of f16, bf16 and fp8
+
 StripFn convert_strip(loop::DType to, loop::DType from);
 
 StripFn select_strip(unsigned size, bool rare);
 StripFn move_strip(unsigned size);
 StripFn load_strip(loop::DType storage);
-StripFn store_strip(loop::DType storage);
 
 FoldFn fold(loop::Prim prim, loop::DType type);
 

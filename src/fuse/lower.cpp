@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "loop/expand.h"
+#include "loop/rules.h"
 
 namespace ingot::fuse {
 
@@ -135,7 +136,7 @@ class Lowering {
       binding.shape = g_.value(v).shape;
     }
     binding.dims = to_kernel_axes(maps_[map].dims);
-    loop::View view{.kind = loop::ViewKind::load, .storage = storage(g_.value(v).dtype)};
+    loop::View view{.kind = loop::ViewKind::load, .storage = g_.value(v).dtype};
     view.axes = axes_of(binding.dims);
     view.boxes = boxes_on(maps_[map].boxes, view.axes);
     const auto tensor =
@@ -161,15 +162,9 @@ class Lowering {
     return {RefKind::output, places_.outputs_of[v].front()};
   }
 
-  static ir::DType storage(ir::DType t) {
-    if (loop::value_type(t) != t || t == ir::DType::c64 || t == ir::DType::c128)
-      fail(Code::unimplemented, ir::name(t), " values are not compiled yet");
-    return t;
-  }
-
   void store(const Cluster::Root& root, NodeId node, TensorRef ref) {
     ViewBinding binding{.ref = ref, .dims = to_kernel_axes(maps_[root.map].dims)};
-    loop::View view{.kind = loop::ViewKind::store, .storage = storage(g_.value(root.value).dtype)};
+    loop::View view{.kind = loop::ViewKind::store, .storage = g_.value(root.value).dtype};
     view.tensor = builder_.add_tensor();
     tensors_.emplace_back(ref, root.value);
     view.axes = axes_of(binding.dims);
@@ -215,7 +210,7 @@ class Lowering {
       uint64_t bits = 0;
       std::memcpy(&bits, g_.constant_data(base).data, ir::item_size(value.dtype));
       if (value.dtype == ir::DType::boolean) bits = bits != 0;
-      return builder_.literal(storage(value.dtype), bits);
+      return builder_.literal(value.dtype, bits);
     }
     return load(v, map);
   }
@@ -255,9 +250,9 @@ class Lowering {
 
   NodeId make(const ir::Op& op, MapId map, const std::vector<MapId>& maps, const std::vector<NodeId>& args) {
     const ir::OpInfo& info = *ir::op_info(op.code);
-    const ir::DType type = storage(g_.value(op.results[0]).dtype);
+    const ir::DType type = g_.value(op.results[0]).dtype;
     switch (op.code) {
-      case OpCode::op_iota: return builder_.convert(type, iota(op, map));
+      case OpCode::op_iota: return rounded({builder_, iota(op, map)}, type);
       case OpCode::op_dim: return builder_.size(size_slot(static_cast<ir::DimId>(attr(op, "size").i)));
       case OpCode::op_pad: return guarded(map, maps[0], args[0], args[1]);
       case OpCode::op_concat: {
@@ -265,23 +260,35 @@ class Lowering {
         for (size_t i = args.size() - 1; i-- > 0;) out = guarded(map, maps[i], args[i], out);
         return out;
       }
-      case OpCode::op_matmul: return builder_.op(Prim::fold_dot, args[0], args[1]);
-      case OpCode::op_reduce_sum: return builder_.op(Prim::fold_sum, args[0]);
-      case OpCode::op_reduce_prod: return builder_.op(Prim::fold_prod, args[0]);
+      case OpCode::op_matmul: return rounded(wide(args[0]).bin(Prim::fold_dot, wide(args[1])), type);
+      case OpCode::op_reduce_sum: return rounded(wide(args[0]).un(Prim::fold_sum), type);
+      case OpCode::op_reduce_prod: return rounded(wide(args[0]).un(Prim::fold_prod), type);
       case OpCode::op_reduce_max:
-      case OpCode::op_reduce_any: return builder_.op(Prim::fold_max, args[0]);
+      case OpCode::op_reduce_any: return rounded(wide(args[0]).un(Prim::fold_max), type);
       case OpCode::op_reduce_min:
-      case OpCode::op_reduce_all: return builder_.op(Prim::fold_min, args[0]);
+      case OpCode::op_reduce_all: return rounded(wide(args[0]).un(Prim::fold_min), type);
       case OpCode::op_reduce_mean: {
-        const NodeId n = builder_.convert(type, builder_.size(size_slot(col_extent())));
-        return builder_.op(Prim::div, builder_.op(Prim::fold_sum, args[0]), n);
+        const Val sum = wide(args[0]).un(Prim::fold_sum);
+        return rounded(sum / Val(builder_, builder_.size(size_slot(col_extent()))).to(sum.type()), type);
       }
       default: break;
     }
     if (info.cls == OpClass::movement) return args[0];
     std::vector<Val> vals;
     for (const NodeId a : args) vals.emplace_back(builder_, a);
-    return loop::expand(op.code, op.attrs, vals).id();
+    return loop::expand(op.code, op.attrs, vals, rounding()).id();
+  }
+
+  loop::Rounding rounding() const {
+    return g_.flags() & ir::relaxed_precision ? loop::Rounding::at_stores : loop::Rounding::every_op;
+  }
+  // An operand as what arithmetic takes, and what comes out of it as a value of the op's type.
+  Val wide(NodeId id) {
+    const Val v{builder_, id};
+    return loop::is_narrow(v.type()) ? loop::widen(v, rounding()) : v;
+  }
+  static NodeId rounded(Val v, ir::DType type) {
+    return (loop::is_narrow(type) ? loop::narrow(v, type) : v.to(type)).id();
   }
 
   // `value` inside the boxes between the two maps, else `other`.

@@ -108,8 +108,7 @@ the same as data.
 - **Operands.** All have one dtype, and nothing promotes by itself; `select` takes a bool condition first. Elementwise
   ops broadcast as NumPy does. In the text form a number may stand for an operand where another one tells its dtype.
 - **Dtypes.** Integers: `i8 i16 i32 i64 u8 u16 u32 u64`, the signed ones `i8 i16 i32 i64`. Floats: `f16 bf16 f32 f64`.
-  fp8: `f8e4m3 f8e5m2`, which are stored, moved and cast, not computed with. Graphs of f16, bf16 and fp8 can be built;
-  this version refuses to compile them.
+  fp8: `f8e4m3 f8e5m2`, which are stored, moved and cast, not computed with.
 - **Attributes** stand in braces. A dtype is written in quotes (`to = "f32"`). A list of dims takes numbers and dim
   expressions (`shape = [2, N/2]`); through the C interface a list of i64 will do where all are numbers. Where an
   attribute names a dim, a negative number counts from the end.

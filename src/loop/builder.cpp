@@ -42,7 +42,7 @@ NodeId Builder::size(uint16_t slot) { return intern({.op = Prim::size, .type = D
 
 NodeId Builder::load(uint16_t view) {
   const View& v = kernel_.views[view];
-  return intern({.op = Prim::load, .type = value_type(v.storage), .axes = v.axes, .imm = view});
+  return intern({.op = Prim::load, .type = v.storage, .axes = v.axes, .imm = view});
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "ir/scalar.h"
 #include "loop/rules.h"
 
 namespace ingot::loop {
@@ -113,6 +114,17 @@ T int_arith(Prim op, T a, T b) {
   }
 }
 
+// The sign operations, all that there is on f16, bf16 and fp8: bits of `size` bytes.
+uint64_t narrow_arith(Prim op, size_t size, uint64_t a, uint64_t b) {
+  const uint64_t sign = uint64_t{1} << (8 * size - 1);
+  switch (op) {
+    case Prim::neg: return a ^ sign;
+    case Prim::abs: return a & ~sign;
+    case Prim::copysign: return (a & ~sign) | (b & sign);
+    default: bug("eval of ", prim_info(op)->name, " on floats that are only moved");
+  }
+}
+
 uint64_t bool_arith(Prim op, uint64_t a, uint64_t b) {
   switch (op) {
     case Prim::and_: return a & b;
@@ -146,6 +158,9 @@ To convert(From v) {
 }
 
 uint64_t convert(DType to, DType from, uint64_t a) {
+  // Exact in f64 either way, so that what rounds is float_bits() alone.
+  if (is_narrow(to)) return ir::float_bits(to, static_cast<double>(value<float>(a)));
+  if (is_narrow(from)) return bits(static_cast<float>(ir::float_value(from, a)));
   return with_type(from, [&](auto from_zero) {
     const auto v = value<decltype(from_zero)>(a);
     if (to == DType::boolean) return uint64_t{v != 0};
@@ -174,6 +189,7 @@ uint64_t eval(Prim prim, DType type, DType arg_type, uint64_t a, uint64_t b, uin
       return uint64_t{compare(prim, value<T>(a), value<T>(b))};
     });
   if (type == DType::boolean) return bool_arith(prim, a, b);
+  if (is_narrow(type)) return narrow_arith(prim, ir::item_size(type), a, b);
   return with_type(type, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_floating_point_v<T>) return bits(float_arith(prim, value<T>(a), value<T>(b), value<T>(c)));

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "loop/expand_arith.h"
 #include "loop/math/math.h"
+#include "loop/rules.h"
 
 namespace ingot::loop {
 
@@ -49,9 +50,27 @@ Prim single(OpCode code) {
 // A function's result is arithmetic whatever path made it: no path may leak the payload of an input NaN.
 Val canonical(Val v) { return v.un(Prim::canon); }
 
-}  // namespace
+// A float cast is arithmetic even where it keeps the type: a NaN becomes the canonical one.
+Val cast(Val v, DType to) {
+  if (is_narrow(to)) return narrow(v, to);
+  return to == v.type() && ir::is_float(to) ? canonical(v) : v.to(to);
+}
 
-Val expand(OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> args) {
+// Ops that move bits, or look at bits: f16 and bf16 have those of their own.
+bool moves_bits(OpCode code) {
+  switch (code) {
+    case OpCode::op_neg:
+    case OpCode::op_abs:
+    case OpCode::op_copysign:
+    case OpCode::op_select:
+    case OpCode::op_signbit:
+    case OpCode::op_bitcast: return true;
+    default: return false;
+  }
+}
+
+// Of operands that have a type for arithmetic, or that only move.
+Val expand_wide(OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> args) {
   if (const Prim prim = single(code); prim != Prim::literal) {
     const auto id = [&](size_t i) { return i < args.size() ? args[i].id() : no_node; };
     Builder& b = args[0].builder();
@@ -65,11 +84,7 @@ Val expand(OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> ar
     case OpCode::op_ge: return ge(args[0], args[1]);
     case OpCode::op_relu: return vmax(args[0], 0);
     case OpCode::op_clamp: return vmin(vmax(args[0], args[1]), args[2]);
-    case OpCode::op_cast: {
-      // A float cast is arithmetic even where it keeps the type: a NaN becomes the canonical one.
-      const DType to = value_type(static_cast<DType>(attrs[0].i));
-      return to == args[0].type() && ir::is_float(to) ? canonical(args[0]) : args[0].to(to);
-    }
+    case OpCode::op_cast: return cast(args[0], static_cast<DType>(attrs[0].i));
     case OpCode::op_rsqrt: return canonical(math::rsqrt(args[0]));
     case OpCode::op_exp: return canonical(math::exp(args[0]));
     case OpCode::op_log: return canonical(math::log(args[0]));
@@ -83,7 +98,26 @@ Val expand(OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> ar
   }
 }
 
+}  // namespace
+
+Val expand(OpCode code, std::span<const ir::Attr> attrs, std::span<const Val> args, Rounding rounding) {
+  DType own = DType::invalid;
+  for (const Val& v : args)
+    if (is_narrow(v.type())) own = v.type();
+  if (own == DType::invalid || moves_bits(code)) return expand_wide(code, attrs, args);
+  std::vector<Val> wide;
+  for (const Val& v : args) wide.push_back(is_narrow(v.type()) ? widen(v, rounding) : v);
+  const Val result = expand_wide(code, attrs, wide);
+  // A cast has the type that it names; a comparison is boolean.
+  return code != OpCode::op_cast && result.type() == DType::f32 ? narrow(result, own) : result;
+}
+
 uint32_t expansion_weight(OpCode code, DType type) {
+  if (is_narrow(type)) {
+    // A conversion in front of each operand and one behind; casts may round to odd on the way.
+    if (code == OpCode::op_cast) return 24;
+    return expansion_weight(code, DType::f32) + 3;
+  }
   const uint32_t wide = type == DType::f64 ? 2 : 1;  // f64 expansions are about twice as long
   switch (code) {
     case OpCode::op_exp: return 14 * wide;

@@ -3,8 +3,6 @@
 
 #include <limits>
 
-#include "base/error.h"
-
 namespace ingot::loop {
 
 namespace {
@@ -19,7 +17,10 @@ DType unsigned_of(DType t) {
     default: return DType::u64;
   }
 }
-DType signed_of(DType float_type) { return float_type == DType::f64 ? DType::i64 : DType::i32; }
+DType signed_of(DType float_type) {
+  const size_t size = ir::item_size(float_type);
+  return size == 2 ? DType::i16 : size == 4 ? DType::i32 : DType::i64;
+}
 
 Val infinity(Val like) { return like.lit(std::numeric_limits<double>::infinity()); }
 Val signs_differ(Val a, Val b) { return ne(lt(a, 0), lt(b, 0)); }
@@ -115,12 +116,7 @@ std::optional<Val> expand_arith(OpCode code, std::span<const ir::Attr> attrs, st
     case OpCode::op_signbit: return lt(a.cast_bits(signed_of(a.type())), 0);
     case OpCode::op_shift_right_logical: return shift_right_logical(a, args[1]);
     case OpCode::op_rotate_left: return rotate_left(a, args[1]);
-    case OpCode::op_bitcast: {
-      const auto to = static_cast<DType>(attrs[0].i);
-      if (value_type(to) != to || ir::item_size(to) != ir::item_size(a.type()))
-        fail(Code::unimplemented, "bitcast: f16, bf16 and fp8 are not compiled yet");
-      return a.cast_bits(to);
-    }
+    case OpCode::op_bitcast: return a.cast_bits(static_cast<DType>(attrs[0].i));
     case OpCode::op_leaky_relu: return select(lt(0, a), a, a * attrs[0].f);
     case OpCode::op_hardtanh: return vmin(vmax(a, attrs[0].f), attrs[1].f);
     case OpCode::op_hardsigmoid: return hard_step(a) / 6;

@@ -74,7 +74,7 @@ struct View {
 
 struct Node {
   Prim op;
-  DType type;        // boolean, i8..u64, f32, f64: value types; f16, bf16 and fp8 exist in storage only
+  DType type;        // boolean, i8..u64, f32, f64; f16, bf16, fp8: only moved, converted from and to f32
   AxisSet axes = 0;  // union of the arguments' axes; less the cols after a fold; the view's for a load
   std::array<NodeId, 3> arg{no_node, no_node, no_node};
   uint64_t imm = 0;
@@ -105,9 +105,6 @@ struct Kernel {
   size_t axis_count() const { return size_t{rows} + cols; }
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
-
-// The type a value of this storage has in nodes: f32 for f16, bf16 and fp8, else itself.
-DType value_type(DType storage) noexcept;
 
 // level(node): the largest of its operands' levels, plus one for a fold. A level is a sweep over the cols.
 std::vector<uint8_t> levels(const Kernel& kernel);

@@ -31,16 +31,6 @@ const PrimInfo* prim_info(Prim p) noexcept {
   return row.name ? &row : nullptr;
 }
 
-DType value_type(DType storage) noexcept {
-  switch (storage) {
-    case DType::f16:
-    case DType::bf16:
-    case DType::f8e4m3:
-    case DType::f8e5m2: return DType::f32;
-    default: return storage;
-  }
-}
-
 std::vector<uint8_t> levels(const Kernel& kernel) {
   std::vector<uint8_t> level(kernel.nodes.size(), 0);
   for (size_t i = 0; i < kernel.nodes.size(); ++i) {

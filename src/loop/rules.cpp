@@ -6,7 +6,7 @@ namespace {
 bool is_fp(DType t) { return t == DType::f32 || t == DType::f64; }
 
 // The kinds of type that an arith or fold primitive takes, as a set.
-enum : unsigned { ints = 1, floats = 2, booleans = 4 };
+enum : unsigned { ints = 1, floats = 2, booleans = 4, narrows = 8 };
 
 unsigned kinds(Prim op) {
   switch (op) {
@@ -16,11 +16,13 @@ unsigned kinds(Prim op) {
     case Prim::div:
     case Prim::min:
     case Prim::max:
-    case Prim::neg:
-    case Prim::abs:
     case Prim::fold_sum:
     case Prim::fold_prod:
     case Prim::fold_dot: return ints | floats;
+    case Prim::neg:
+    case Prim::abs: return ints | floats | narrows;
+    case Prim::copysign: return floats | narrows;
+    case Prim::bitcast: return ints | floats | narrows;
     case Prim::rem:
     case Prim::shl:
     case Prim::shr:
@@ -33,7 +35,6 @@ unsigned kinds(Prim op) {
     case Prim::ceil:
     case Prim::trunc:
     case Prim::round:
-    case Prim::copysign:
     case Prim::scale2:
     case Prim::canon: return floats;
     case Prim::and_:
@@ -46,11 +47,14 @@ unsigned kinds(Prim op) {
 
 bool in(unsigned set, DType t) {
   if (t == DType::boolean) return set & booleans;
+  if (is_narrow(t)) return set & narrows;
   return is_fp(t) ? set & floats : ir::is_integer(t) && (set & ints);
 }
 }  // namespace
 
-bool is_value_type(DType t) noexcept { return t == DType::boolean || ir::is_integer(t) || is_fp(t); }
+bool is_value_type(DType t) noexcept { return t == DType::boolean || ir::is_integer(t) || ir::is_float(t); }
+
+bool is_narrow(DType t) noexcept { return ir::is_float(t) && !is_fp(t); }
 
 uint64_t bits_mask(DType t) noexcept {
   const size_t width = 8 * ir::item_size(t);
@@ -69,7 +73,11 @@ const char* type_fault(Prim op, DType type, DType a, DType b, DType c) noexcept 
     case Prim::rare:
       if (a != DType::boolean) return "the condition is not boolean";
       return b == type && c == type ? nullptr : "both choices must have the node's type";
-    case Prim::convert: return a == type ? "it converts a type to itself" : nullptr;
+    case Prim::convert:
+      if (a == type) return "it converts a type to itself";
+      if (is_narrow(a) ? type != DType::f32 : is_narrow(type) && a != DType::f32)
+        return "f16, bf16 and fp8 convert from and to f32 only";
+      return nullptr;
     case Prim::bitcast:
       if (a == DType::boolean || type == DType::boolean) return "a boolean has no bits to cast";
       if (a == type) return "it casts a type to itself";

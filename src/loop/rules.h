@@ -6,8 +6,11 @@
 
 namespace ingot::loop {
 
-// boolean, the integers, f32 and f64: the types a node may have.
+// boolean, the integers and the floats: the types a node may have.
 bool is_value_type(DType t) noexcept;
+
+// f16, bf16 and fp8: values that are bits to be moved. Arithmetic on them is arithmetic on f32 between two conversions.
+bool is_narrow(DType t) noexcept;
 
 // All ones in the low bits that a value of this type occupies.
 uint64_t bits_mask(DType t) noexcept;

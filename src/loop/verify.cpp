@@ -73,7 +73,7 @@ class Verifier {
     switch (v.kind) {
       case ViewKind::load:
       case ViewKind::store:
-        if (!is_value_type(value_type(v.storage))) bad_view(i, "no such storage type");
+        if (!is_value_type(v.storage)) bad_view(i, "no such storage type");
         if (v.tensor >= k_.tensors) bad_view(i, "no such tensor");
         break;
       case ViewKind::iota:
@@ -160,7 +160,7 @@ class Verifier {
     if (n.imm >= k_.views.size()) bad_node(i, "no such view");
     const View& v = k_.views[n.imm];
     if (v.kind == ViewKind::store) bad_node(i, "it loads through a store view");
-    if (n.type != value_type(v.storage)) bad_node(i, "its type is not that of the view's values");
+    if (n.type != v.storage) bad_node(i, "its type is not that of the view's values");
     return v.axes;
   }
 
@@ -174,7 +174,7 @@ class Verifier {
       if (s.value >= k_.nodes.size()) bad("store ", i, ": no such node");
       const View& v = k_.views[s.view];
       const Node& n = k_.nodes[s.value];
-      if (n.type != value_type(v.storage)) bad("store ", i, ": the value's type is not that of the view");
+      if (n.type != v.storage) bad("store ", i, ": the value's type is not that of the view");
       const AxisSet everywhere = k_.row_set() | k_.col_set();
       if (v.axes != everywhere && (v.axes != k_.row_set() || n.axes & k_.col_set()))
         bad("store ", i, ": the view's axes are not all rows and all cols, nor all rows of a value without cols");

@@ -19,11 +19,6 @@ std::optional<uint64_t> constant_bytes(const ir::Graph& g, ValueId v) {
   return bytes;
 }
 
-// What the interpreter can compute today; other dtypes stay ops, and say so when they are compiled.
-bool computable(ir::DType t) {
-  return t == ir::DType::boolean || ir::is_integer(t) || t == ir::DType::f32 || t == ir::DType::f64;
-}
-
 // The dims of a graph without symbols; nothing where one is not a constant.
 std::optional<std::vector<ir::DimId>> constant_dims(const ir::DimTable& from, ir::DimTable& to, const auto& dims) {
   std::vector<ir::DimId> out;
@@ -61,10 +56,10 @@ ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Eva
     uint64_t sources = 64;
     bool fold = !op.operands.empty() && op.results.size() == 1;
     for (const ValueId v : op.operands) {
-      fold = fold && known(v) && computable(graph.value(v).dtype);
+      fold = fold && known(v);
       if (fold) sources += constant_bytes(graph, v).value_or(0);
     }
-    if (!fold || !computable(graph.value(op.results[0]).dtype)) continue;
+    if (!fold) continue;
     const auto bytes = constant_bytes(graph, op.results[0]);
     folds[op.results[0]] = bytes && *bytes > 0 && *bytes <= limit_bytes && *bytes <= sources * growth &&
                            constant_attrs(graph.dims(), constants.dims(), op);

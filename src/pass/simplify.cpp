@@ -1,7 +1,7 @@
-#include <bit>
 #include <cstring>
 #include <optional>
 
+#include "ir/scalar.h"
 #include "pass/passes.h"
 #include "pass/rebuild.h"
 
@@ -59,8 +59,7 @@ class Simplifier {
     const auto bits = element(v);
     if (!bits) return false;
     const DType t = to().value(v).dtype;
-    if (t == DType::f64) return *bits == std::bit_cast<uint64_t>(number);
-    if (t == DType::f32) return *bits == std::bit_cast<uint32_t>(static_cast<float>(number));
+    if (ir::is_float(t)) return *bits == ir::float_bits(t, number);
     return ir::is_integer(t) && *bits == static_cast<uint64_t>(number);
   }
 
@@ -74,6 +73,8 @@ class Simplifier {
     switch (op.code) {
       case OpCode::op_neg:
       case OpCode::op_abs:
+      case OpCode::op_copysign:
+      case OpCode::op_bitcast:
       case OpCode::op_select: return false;
       default: break;
     }

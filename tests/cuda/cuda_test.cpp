@@ -19,17 +19,6 @@ using namespace ingot;
 
 namespace {
 
-// Kernels over storage types that have text today.
-std::vector<loop::samples::Sample> samples() {
-  std::vector<loop::samples::Sample> out;
-  for (loop::samples::Sample& s : loop::samples::all()) {
-    bool narrow = false;
-    for (const loop::View& v : s.kernel.views) narrow = narrow || loop::value_type(v.storage) != v.storage;
-    if (!narrow) out.push_back(std::move(s));
-  }
-  return out;
-}
-
 // A row softmax over f32, as the planner makes it.
 loop::Kernel softmax() {
   using namespace loop;
@@ -61,11 +50,14 @@ void against_golden(const char* name, const loop::Kernel& kernel) {
 
 TEST_CASE("golden: a pointwise kernel with its 16-byte form") { against_golden("axpy", loop::samples::axpy()); }
 TEST_CASE("golden: a stitched row reduction") { against_golden("softmax", softmax()); }
+TEST_CASE("golden: f16 in memory, rounded by functions of the text's own") {
+  against_golden("softmax_f16", loop::samples::softmax());
+}
 TEST_CASE("golden: concat, pad and iota") { against_golden("concat_pad", loop::samples::concat_pad()); }
 TEST_CASE("golden: a matrix product with its epilogue") { against_golden("matmul", loop::samples::matmul()); }
 
 TEST_CASE("the text holds no inline PTX, no float atomics and no toolkit header") {
-  for (const auto& s : samples()) {
+  for (const auto& s : loop::samples::all()) {
     const std::string text = jit::emit_cuda(s.kernel);
     for (const char* word : {"asm(", "asm volatile", "atomicAdd", "#include"})
       CHECK(text.find(word) == std::string::npos);
@@ -84,7 +76,7 @@ TEST_CASE("literals are exact") {
 TEST_CASE("every sample compiles to a cubin for sm_90") {
   const char* given = std::getenv("INGOT_NVRTC");
   const std::string library = given ? given : "";
-  std::vector<loop::samples::Sample> all = samples();
+  std::vector<loop::samples::Sample> all = loop::samples::all();
   all.push_back({"softmax_f32", softmax()});
   for (const auto& s : all) {
     CAPTURE(s.name);

@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "loop/eval.h"
 #include "loop/rules.h"
-#include "oracle.h"
 
 using namespace ingot;
 using jit::interp::Ops;
@@ -21,8 +20,9 @@ using loop::Prim;
 
 namespace {
 
-constexpr DType types[] = {DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
-                           DType::u16,     DType::u32, DType::u64, DType::f32, DType::f64};
+constexpr DType types[] = {DType::boolean, DType::i8,     DType::i16,    DType::i32, DType::i64,
+                           DType::u8,      DType::u16,    DType::u32,    DType::u64, DType::f16,
+                           DType::bf16,    DType::f8e4m3, DType::f8e5m2, DType::f32, DType::f64};
 
 std::vector<std::pair<std::string, const Ops*>> tables() {
   std::vector<std::pair<std::string, const Ops*>> all{{"baseline", &jit::interp::ops_baseline()}};
@@ -198,48 +198,42 @@ TEST_CASE("scale2 is right at every exponent") {
     }
 }
 
-TEST_CASE("small float formats load and store every value as the plain conversion does") {
-  for (const auto& [name, ops] : tables())
-    for (const DType t : {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2, DType::boolean}) {
+TEST_CASE("f16, bf16 and fp8 convert every value and every boundary between two as eval does") {
+  for (const auto& [name, ops] : tables()) {
+    for (const DType t : {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2}) {
       const size_t size = ir::item_size(t), n = size == 1 ? 256 : 65536;
-      std::vector<char> storage(n * size), back(n * size);
-      std::vector<uint32_t> value(n);
-      for (size_t i = 0; i < n; ++i) std::memcpy(&storage[i * size], &i, size);
-      ops->load(t)(static_cast<int64_t>(n), reinterpret_cast<char*>(value.data()), storage.data(), nullptr, nullptr, 0);
-      if (t == DType::boolean) {
-        const auto* bytes = reinterpret_cast<const char*>(value.data());
-        for (size_t i = 0; i < n; ++i) CHECK(bytes[i] == (i != 0));
-        continue;
-      }
-      bool right = true;
-      for (size_t i = 0; i < n; ++i) right &= value[i] == test::widen(t, i);
-      INFO(name, " ", ir::name(t));
-      CHECK(right);
-      ops->store(t)(static_cast<int64_t>(n), back.data(), reinterpret_cast<const char*>(value.data()), nullptr, nullptr,
-                    0);
-      // A value of the format is stored as it was, but an fp8 infinity, which saturates.
-      for (size_t i = 0; i < n; ++i)
-        if (t != DType::f8e5m2 || (i & 0x7F) != 0x7C)
-          right &= std::memcmp(&back[i * size], &storage[i * size], size) == 0;
-      CHECK(right);
-      // Between two values, at the middle and beside it, and anything at all.
-      std::vector<uint32_t> wide;
-      for (size_t i = 0; i + 1 < n; ++i)
-        for (const uint32_t d :
-             {0u, 1u, ~0u, uint32_t{1} << 12, uint32_t{1} << 15, uint32_t{1} << 19, uint32_t{1} << 20, 0x7FFu, 0x8001u})
-          wide.push_back(value[i] + d);
-      for (int i = 0; i < 200000; ++i) wide.push_back(static_cast<uint32_t>(random_bits()));
-      std::vector<char> stored(wide.size() * size);
-      ops->store(t)(static_cast<int64_t>(wide.size()), stored.data(), reinterpret_cast<const char*>(wide.data()),
-                    nullptr, nullptr, 0);
+      std::vector<char> narrow(n * size);
+      std::vector<uint32_t> wide(n);
+      for (size_t i = 0; i < n; ++i) std::memcpy(&narrow[i * size], &i, size);
+      ops->strip(Prim::convert, DType::f32, t)(static_cast<int64_t>(n), reinterpret_cast<char*>(wide.data()),
+                                               narrow.data(), nullptr, nullptr, 0);
       size_t wrong = 0;
-      for (size_t i = 0; i < wide.size(); ++i) {
-        const uint64_t want = test::narrow(t, wide[i]);
+      for (size_t i = 0; i < n; ++i)
+        wrong += seen(DType::f32, wide[i]) != seen(DType::f32, loop::eval(Prim::convert, DType::f32, t, i));
+      CHECK(wrong == 0);
+      // Every value, the middle to the next one, beside each, and anything at all.
+      std::vector<uint32_t> from;
+      for (size_t i = 0; i + 1 < n; ++i) {
+        const uint32_t middle = wide[i] / 2 + wide[i + 1] / 2 + (wide[i] & wide[i + 1] & 1);
+        for (const uint32_t d : {0u, 1u, ~0u, 2u, ~1u})
+          for (const uint32_t at : {wide[i], middle}) from.push_back(at + d);
+      }
+      for (int i = 0; i < 200000; ++i) from.push_back(static_cast<uint32_t>(random_bits()));
+      std::vector<char> to(from.size() * size);
+      ops->strip(Prim::convert, t, DType::f32)(static_cast<int64_t>(from.size()), to.data(),
+                                               reinterpret_cast<const char*>(from.data()), nullptr, nullptr, 0);
+      for (size_t i = 0; i < from.size(); ++i) {
+        const uint64_t want = loop::eval(Prim::convert, t, DType::f32, from[i]);
         uint64_t got = 0;
-        std::memcpy(&got, &stored[i * size], size);
-        if (got != want && ++wrong < 4)
-          MESSAGE(name, " ", ir::name(t), ": ", wide[i], " is stored as ", got, ", not ", want);
+        std::memcpy(&got, &to[i * size], size);
+        if (got != want && ++wrong < 4) MESSAGE(name, " ", ir::name(t), ": ", from[i], " gives ", got, ", not ", want);
       }
       CHECK(wrong == 0);
     }
+    // A boolean's byte.
+    std::vector<char> bytes(256), value(256);
+    for (size_t i = 0; i < 256; ++i) bytes[i] = static_cast<char>(i);
+    ops->load(DType::boolean)(256, value.data(), bytes.data(), nullptr, nullptr, 0);
+    for (size_t i = 0; i < 256; ++i) CHECK(value[i] == (i != 0));
+  }
 }

@@ -70,17 +70,18 @@ TEST_CASE("code of each target uses its own instructions and no wider ones") {
   CHECK(arm.find("adrp") == std::string::npos);  // page arithmetic would fix the image's place
 }
 
-TEST_CASE("what the backend lacks is unimplemented, not a crash") {
+TEST_CASE("f16 converts by F16C where there is one, and by no call anywhere") {
   Builder b(1, 0);
-  const NodeId x = b.load(b.add_view(load_view(DType::f16, b.add_tensor(), 1)));
-  b.store(b.add_view(store_view(DType::f32, b.add_tensor(), 1)), x);
-  const auto kernel = loop::encode(b.finish());
-  try {
-    test_module().compile(kernel, "x86-64-v3");
-    FAIL("compiled");
-  } catch (const Error& e) {
-    CHECK(e.code() == Code::unimplemented);
-    CHECK(e.message().find("f16") != std::string::npos);
+  const loop::Val x{b, b.load(b.add_view(load_view(DType::f16, b.add_tensor(), 1)))};
+  b.store(b.add_view(store_view(DType::f16, b.add_tensor(), 1)), (x.to(DType::f32) * 3.0).to(DType::f16).id());
+  const loop::Kernel kernel = b.finish();
+  for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"}) {
+    const std::string text = text_of(kernel, target, 2);
+    CAPTURE(target);
+    const bool f16c = std::string(target) == "x86-64-v3" || std::string(target) == "x86-64-v4";
+    CHECK((text.find("vcvtph2ps") != std::string::npos) == f16c);
+    CHECK((text.find("vcvtps2ph") != std::string::npos) == f16c);
+    CHECK(text.find("call") == std::string::npos);
   }
 }
 

@@ -10,8 +10,9 @@
 namespace ingot::jit {
 namespace {
 
-constexpr DType value_types[] = {DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
-                                 DType::u16,     DType::u32, DType::u64, DType::f32, DType::f64};
+constexpr DType value_types[] = {DType::boolean, DType::i8,     DType::i16,    DType::i32, DType::i64,
+                                 DType::u8,      DType::u16,    DType::u32,    DType::u64, DType::f16,
+                                 DType::bf16,    DType::f8e4m3, DType::f8e5m2, DType::f32, DType::f64};
 
 struct Case {
   Prim op;

@@ -171,7 +171,11 @@ TEST_CASE("the builder refuses what its caller got wrong") {
   CHECK_THROWS_WITH(scale2(x, x), doctest::Contains("exponent is not i32"));
   CHECK_THROWS_WITH(select(x, x, x), doctest::Contains("condition is not boolean"));
   CHECK_THROWS_WITH(x.cast_bits(DType::i64), doctest::Contains("differ in size"));
-  CHECK_THROWS_WITH(x.to(DType::f16), doctest::Contains("not one of values"));
+  CHECK_THROWS_WITH(x.to(DType::c64), doctest::Contains("not one of values"));
+  CHECK_THROWS_WITH(n.to(DType::f16), doctest::Contains("from and to f32 only"));
+  CHECK_THROWS_WITH(x.to(DType::f16).to(DType::f8e4m3), doctest::Contains("from and to f32 only"));
+  CHECK_THROWS_WITH(x.to(DType::f16) + x.to(DType::f16), doctest::Contains("does not exist for the type"));
+  CHECK_THROWS_WITH(eq(x.to(DType::bf16), x.to(DType::bf16)), doctest::Contains("does not exist for the type"));
   CHECK_THROWS_WITH(b.op(Prim::add, x.id()), doctest::Contains("takes 2 arguments"));
   CHECK_THROWS_WITH(b.op(Prim::add, x.id(), 99), doctest::Contains("no such argument"));
   CHECK_THROWS_WITH(Builder(16, 1), doctest::Contains("more than 16 axes"));

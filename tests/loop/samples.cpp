@@ -1,5 +1,7 @@
 #include "samples.h"
 
+#include "loop/rules.h"
+
 namespace ingot::loop::samples {
 
 Val load(Builder& b, DType storage, AxisSet axes, std::vector<Box> boxes, uint64_t fill) {
@@ -9,13 +11,14 @@ Val load(Builder& b, DType storage, AxisSet axes, std::vector<Box> boxes, uint64
                                     .axes = axes,
                                     .boxes = std::move(boxes),
                                     .fill = fill});
-  return {b, b.load(view)};
+  const Val v{b, b.load(view)};
+  return is_narrow(storage) ? v.to(DType::f32) : v;
 }
 
 void store(Builder& b, DType storage, AxisSet axes, Val value) {
   const uint16_t view =
       b.add_view({.kind = ViewKind::store, .storage = storage, .tensor = b.add_tensor(), .axes = axes, .boxes = {}});
-  b.store(view, value.id());
+  b.store(view, is_narrow(storage) ? value.to(storage).id() : value.id());
 }
 
 Val fake_exp(Val x) {

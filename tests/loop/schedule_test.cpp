@@ -108,20 +108,20 @@ TEST_CASE("schedules compute everything once and before it is needed") {
 TEST_CASE("softmax is three sweeps and holds the exponential") {
   const Kernel k = samples::softmax();
   CHECK(to_text(k, schedule(k)) == R"(schedule lanes cols
-hold h0 = %17 from sweep 1
-sweep 0 granule 64 weight 0
+hold h0 = %18 from sweep 1
+sweep 0 granule 64 weight 1
   views v0
-  varying %0
-  folds %1
-sweep 1 granule 64 weight 10
+  varying %0 %1
+  folds %2
+sweep 1 granule 64 weight 11
   views v0
-  uniform %3 %6 %8 %9 %11 %13
-  varying %0 %2 %4 %5 %7 %10 %12 %14 %15 %16 %17
-  folds %18
+  uniform %4 %7 %9 %10 %12 %14
+  varying %0 %1 %3 %5 %6 %8 %11 %13 %15 %16 %17 %18
+  folds %19
   fills h0
 sweep 2 granule 16 weight 5
   reads h0
-  varying %19 %20
+  varying %20 %21
   stores v1
 )");
 }

@@ -130,7 +130,7 @@ TEST_CASE("verify judges nodes") {
       {"node 2 (mul): its axes", k, [](Kernel& x) { x.nodes[2].axes = 0x80000001; }},
       {"node 0 (literal): its axes", k, [](Kernel& x) { x.nodes[0].axes = 1; }},
       {"node 0 (literal): its bits", k, [](Kernel& x) { x.nodes[0].imm = uint64_t{1} << 32; }},
-      {"node 0 (literal): its type is not one of values", k, [](Kernel& x) { x.nodes[0].type = DType::f16; }},
+      {"node 0 (literal): its type is not one of values", k, [](Kernel& x) { x.nodes[0].type = DType::c64; }},
       {"node 0 (literal): its type is not one of values", k, [](Kernel& x) { x.nodes[0].type = DType::invalid; }},
       {"node 1 (load): no such view", k, [](Kernel& x) { x.nodes[1].imm = 4; }},
       {"node 1 (load): no such view", k, [](Kernel& x) { x.nodes[1].imm = uint64_t{1} << 40; }},

@@ -6,6 +6,7 @@
 
 #include "folds.h"
 #include "functions.h"
+#include "narrow.h"
 #include "scalar_ops.h"
 
 namespace ingot::oracle {
@@ -253,8 +254,16 @@ class Evaluator {
     return info.cls == OpClass::function ? function_op(op, type, a, b) : scalar_op(op, type, a, b, 0);
   }
 
+  static Array cast_all(Array x, DType to) {
+    for (uint64_t& v : x.bits) v = cast(to, x.dtype, v);
+    x.dtype = to;
+    return x;
+  }
+  // What a composite computes with: f16 and bf16 as f32, rounded once at the end.
+  static Array widened(const Array& x) { return is_narrow(x.dtype) ? cast_all(x, DType::f32) : x; }
+
   void softmax(const ir::Op& op, Array& out) {
-    Array x = operand(op, 0);
+    Array x = widened(operand(op, 0));
     const int64_t axis = attr(op, "axis").i;
     std::vector<int64_t> row = x.shape;
     row[static_cast<size_t>(axis)] = 1;
@@ -268,14 +277,14 @@ class Evaluator {
     const Array total{x.dtype, row, reduced(OpCode::op_reduce_sum, x, {axis})};
     n = 0;
     each_index(out.shape, [&](const Index& index) {
-      out.bits[n] = compute(OpCode::op_div, x.dtype, x.bits[n], broadcast_at(total, index));
-      ++n;
+      const uint64_t y = compute(OpCode::op_div, x.dtype, x.bits[n], broadcast_at(total, index));
+      out.bits[n++] = is_narrow(out.dtype) ? cast(out.dtype, x.dtype, y) : y;
     });
   }
 
   void norm(const ir::Op& op, Array& out) {
-    const DType type = out.dtype;
-    Array c = operand(op, 0);
+    Array c = widened(operand(op, 0));
+    const DType type = c.dtype;
     std::vector<int64_t> axes, row = c.shape;
     for (auto d = static_cast<size_t>(attr(op, "axis").i); d < row.size(); ++d) {
       axes.push_back(static_cast<int64_t>(d));
@@ -299,9 +308,9 @@ class Evaluator {
     const uint64_t e = type == DType::f32 ? to_bits(static_cast<float>(epsilon)) : to_bits(epsilon);
     for (uint64_t& v : inverse.bits) v = compute(OpCode::op_rsqrt, type, compute(OpCode::op_add, type, v, e));
     binary(OpCode::op_mul, c, inverse);
-    binary(OpCode::op_mul, c, operand(op, 1));
-    if (op.operands.size() > 2) binary(OpCode::op_add, c, operand(op, 2));
-    out.bits = std::move(c.bits);
+    binary(OpCode::op_mul, c, widened(operand(op, 1)));
+    if (op.operands.size() > 2) binary(OpCode::op_add, c, widened(operand(op, 2)));
+    out.bits = (is_narrow(out.dtype) ? cast_all(std::move(c), out.dtype) : std::move(c)).bits;
   }
 
   const ir::Graph& g_;

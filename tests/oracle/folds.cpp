@@ -5,6 +5,8 @@
 #include <type_traits>
 
 #include "array.h"
+#include "narrow.h"
+#include "scalar_ops.h"
 
 namespace ingot::oracle {
 
@@ -95,6 +97,13 @@ T extreme(std::span<const uint64_t> x, bool largest) {
   return best;
 }
 
+// f16 and bf16 accumulate in f32.
+std::vector<uint64_t> widened(DType type, std::span<const uint64_t> x) {
+  std::vector<uint64_t> out;
+  for (const uint64_t v : x) out.push_back(cast(DType::f32, type, v));
+  return out;
+}
+
 }  // namespace
 
 uint64_t fold(OpCode code, DType type, std::span<const uint64_t> k) {
@@ -104,6 +113,7 @@ uint64_t fold(OpCode code, DType type, std::span<const uint64_t> k) {
       if ((v != 0) == any) return any;
     return !any;
   }
+  if (is_narrow(type)) return cast(type, DType::f32, fold(code, DType::f32, widened(type, k)));
   return with_type(type, [&](auto t) {
     using T = decltype(t);
     T out{};
@@ -122,6 +132,7 @@ uint64_t fold(OpCode code, DType type, std::span<const uint64_t> k) {
 }
 
 uint64_t dot(DType type, std::span<const uint64_t> a, std::span<const uint64_t> b) {
+  if (is_narrow(type)) return cast(type, DType::f32, dot(DType::f32, widened(type, a), widened(type, b)));
   return with_type(type, [&](auto t) {
     using T = decltype(t);
     if constexpr (std::is_floating_point_v<T>) {

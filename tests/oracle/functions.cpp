@@ -7,6 +7,8 @@
 #include "array.h"
 #include "loop/eval.h"
 #include "loop/expand.h"
+#include "narrow.h"
+#include "scalar_ops.h"
 
 namespace ingot::oracle {
 
@@ -31,6 +33,11 @@ loop::Kernel expansion(const ir::Op& op, DType type) {
 }  // namespace
 
 uint64_t function_op(const ir::Op& op, DType type, uint64_t a, uint64_t b) {
+  // On f16 and bf16 that of f32, rounded.
+  if (is_narrow(type)) {
+    const auto wide = [&](uint64_t v) { return cast(DType::f32, type, v); };
+    return cast(type, DType::f32, function_op(op, DType::f32, wide(a), wide(b)));
+  }
   thread_local std::map<std::pair<std::string, DType>, loop::Kernel> known;
   std::string name(ir::op_info(op.code)->name);
   if (!op.attrs.empty()) name += op.attrs[0].s;

@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "evaluate.h"
+#include "narrow.h"
 #include "random_graph.h"
 
 using namespace ingot;
@@ -21,8 +22,9 @@ using ir::ValueId;
 
 namespace {
 
-constexpr DType all_types[] = {DType::boolean, DType::i8,  DType::i16, DType::i32, DType::i64, DType::u8,
-                               DType::u16,     DType::u32, DType::u64, DType::f32, DType::f64};
+constexpr DType all_types[] = {DType::boolean, DType::i8,     DType::i16,    DType::i32, DType::i64,
+                               DType::u8,      DType::u16,    DType::u32,    DType::u64, DType::f16,
+                               DType::bf16,    DType::f8e4m3, DType::f8e5m2, DType::f32, DType::f64};
 
 // Half of the elements are the values at which kernels go wrong; the step makes operands meet in all pairs.
 Array edge_array(uint64_t seed, DType type, std::vector<int64_t> shape) {
@@ -40,6 +42,14 @@ Array edge_array(uint64_t seed, DType type, std::vector<int64_t> shape) {
     for (const uint64_t b :
          {0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff8000000000000u, 0xfff8000000000001u, 0x7ff0000000000001u})
       edges.push_back(b);
+  } else if (ir::is_float(type)) {
+    // Zeros, ones, infinities, NaNs quiet and signalling, the ends of the subnormal and normal numbers.
+    const uint64_t sign = uint64_t{1} << (8 * ir::item_size(type) - 1), nan = narrow_nan(type);
+    const uint64_t most = narrow_bits(type, std::numeric_limits<double>::infinity()), one = narrow_bits(type, 1);
+    const uint64_t least = narrow_bits(type, type == DType::bf16 ? 0x1p-126 : type == DType::f8e4m3 ? 0x1p-6 : 0x1p-14);
+    for (const uint64_t v : {uint64_t{0}, uint64_t{1}, one, one + 1, least, least - 1, most - 1, most, most + 1,
+                             nan - 1, nan, nan + 1, sign - 1, narrow_bits(type, 2.5), narrow_bits(type, 0.5)})
+      for (const uint64_t s : {uint64_t{0}, sign}) edges.push_back(v % sign | s);
   } else if (type != DType::boolean) {
     const uint64_t all = ~uint64_t{0} >> (64 - 8 * ir::item_size(type));
     for (const uint64_t v :
@@ -83,7 +93,7 @@ class Battery {
     for (const ir::OpInfo& info : ir::op_table()) {
       const bool pointwise = info.cls == OpClass::elementwise || info.cls == OpClass::function;
       if (!pointwise && info.code != OpCode::op_nextafter) continue;
-      if (!ir::in_set(info.types, type_)) continue;
+      if (!ir::in_set(info.types, type_) || (stored() && info.rule == ir::Rule::compare)) continue;
       switch (info.rule) {
         case ir::Rule::unary:
           add(info.code, {x_});
@@ -151,9 +161,11 @@ class Battery {
     net_.out(net_.op(OpCode::op_add, {rows, net_.op(OpCode::op_dim, {}, {dim(net_.g->dims().sub(n_, m_))})}));
     add(OpCode::op_pad, {x_, net_.op(OpCode::op_cast, {rows}, {{"to", Attr::of_dtype(type_)}})},
         {ints("low", {1, 0}), ints("high", {0, 1})});
-    for (const int64_t axis : {0, 1})
+    for (const int64_t axis : {0, 1}) {
+      if (stored()) break;
       add(OpCode::op_iota, {},
           {{"shape", Attr::of_dims({m_, n_})}, {"axis", Attr::of_int(axis)}, {"dtype", Attr::of_dtype(type_)}});
+    }
   }
 
   void reductions() {
@@ -164,7 +176,7 @@ class Battery {
           add(info.code, {x_}, {ints("axes", axes), {"keepdims", Attr::of_bool(keep)}});
       add(info.code, {one_});
     }
-    if (type_ == DType::boolean) return;
+    if (type_ == DType::boolean || stored()) return;
     const ValueId t = net_.op(OpCode::op_transpose, {y_}, {ints("perm", {1, 0})});
     add(OpCode::op_matmul, {x_, t});
     const ValueId narrow = net_.op(OpCode::op_slice, {x_}, {ints("starts", {0, 0}), ints("limits", {1000000, 5})});
@@ -185,6 +197,9 @@ class Battery {
   void add(OpCode code, std::vector<ValueId> operands, std::vector<NamedAttr> attrs = {}) {
     net_.out(net_.op(code, std::move(operands), std::move(attrs)));
   }
+
+  // fp8 is stored, moved and cast, and nothing else.
+  bool stored() const { return type_ == DType::f8e4m3 || type_ == DType::f8e5m2; }
 
   DType type_;
   Net net_;
@@ -247,6 +262,7 @@ TEST_CASE("movement ops of every dtype give the oracle's bits in every layout") 
 
 TEST_CASE("reductions, products and composites of every dtype give the oracle's bits in every layout") {
   for (const DType type : all_types) {
+    if (type == DType::f8e4m3 || type == DType::f8e5m2) continue;  // they are not computed with
     Battery b(type);
     b.reductions();
     std::vector<Size> sizes = {{1, 1}, {3, 1}, {1, 17}, {17, 3}, {3, 0}, {0, 3}, {3, 1027}, {300, 2}};

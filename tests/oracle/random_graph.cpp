@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "evaluate.h"
+#include "narrow.h"
 
 namespace ingot::oracle {
 
@@ -144,7 +145,8 @@ class Generator {
   DType random_type() {
     static constexpr DType types[] = {DType::f32, DType::f32, DType::f32,     DType::f32, DType::f64, DType::i32,
                                       DType::i64, DType::u8,  DType::boolean, DType::i8,  DType::u32};
-    return r_.pick(types);
+    static constexpr DType narrow[] = {DType::f16, DType::f16, DType::bf16, DType::bf16, DType::f8e4m3, DType::f8e5m2};
+    return r_.chance(18) ? r_.pick(narrow) : r_.pick(types);
   }
 
   const Known& input() {
@@ -555,6 +557,19 @@ class Generator {
 
 }  // namespace
 
+namespace {
+uint64_t odd_bits(DType t) {
+  switch (t) {
+    case DType::f16: return 0xfc12;
+    case DType::bf16: return 0xff81;
+    case DType::f8e4m3: return 0xff;
+    case DType::f8e5m2: return 0xfc;
+    case DType::f32: return 0xffc12345;
+    default: return 0xfff8000000012345;
+  }
+}
+}  // namespace
+
 Array random_array(uint64_t seed, DType dtype, std::vector<int64_t> shape) {
   Random r(seed);
   Array out{dtype, std::move(shape), {}};
@@ -579,9 +594,11 @@ Array random_array(uint64_t seed, DType dtype, std::vector<int64_t> shape) {
                                        2.5};
       double v = static_cast<double>(r.between(-400000, 400000)) / 100000;
       if (specials && r.chance(4)) v = r.pick(odd);
-      uint64_t bits = dtype == DType::f32 ? to_bits(static_cast<float>(v)) : to_bits(v);
-      // A NaN of another payload and sign shows who moves bits and who computes.
-      if (specials && r.chance(1)) bits = dtype == DType::f32 ? 0xffc12345 : 0xfff8000000012345;
+      uint64_t bits = is_narrow(dtype)      ? narrow_bits(dtype, v)
+                      : dtype == DType::f32 ? to_bits(static_cast<float>(v))
+                                            : to_bits(v);
+      // A NaN of another payload and sign shows who moves bits and who computes, an infinity who saturates.
+      if (specials && r.chance(1)) bits = odd_bits(dtype);
       out.bits.push_back(bits);
     } else {
       const uint64_t all = ~uint64_t{0} >> (64 - 8 * ir::item_size(dtype));

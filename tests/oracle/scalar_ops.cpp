@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "array.h"
+#include "narrow.h"
 
 namespace ingot::oracle {
 
@@ -253,13 +254,41 @@ To cast_value(From v) {
 
 }  // namespace
 
+namespace {
+uint64_t f32_of(DType narrow, uint64_t bits) { return to_bits(static_cast<float>(narrow_value(narrow, bits))); }
+}  // namespace
+
 uint64_t cast(DType to, DType from, uint64_t a) {
+  if (is_narrow(from)) {  // exact in f32
+    if (is_narrow(to)) return narrow_bits(to, static_cast<Exact>(narrow_value(from, a)));
+    const uint64_t wide = f32_of(from, a);
+    return to == DType::f32 ? to_bits(canonical(from_bits<float>(wide))) : cast(to, DType::f32, wide);
+  }
+  if (is_narrow(to))
+    return with_type(from, [&](auto f) { return narrow_bits(to, static_cast<Exact>(from_bits<decltype(f)>(a))); });
   return with_type(from, [&](auto f) {
     const auto v = from_bits<decltype(f)>(a);
     if (to == DType::boolean) return uint64_t{v != 0};
     return with_type(to, [&](auto t) { return to_bits(canonical(cast_value<decltype(t)>(v))); });
   });
 }
+
+namespace {
+// The neighbour of a on the way to b, found among all values of the format.
+uint64_t narrow_next(DType type, uint64_t a, uint64_t b) {
+  const double from = narrow_value(type, a), to = narrow_value(type, b);
+  if (from != from || to != to) return narrow_nan(type);
+  if (from == to) return b;
+  uint64_t best = b;
+  for (uint64_t v = 0; v < uint64_t{1} << (8 * ir::item_size(type)); ++v) {
+    const double x = narrow_value(type, v), least = narrow_value(type, best);
+    if (from < to ? x > from && x < least : x < from && x > least) best = v;
+  }
+  // Of the two zeros the one on a's side.
+  const uint64_t sign = uint64_t{1} << (8 * ir::item_size(type) - 1);
+  return narrow_value(type, best) == 0 ? a & sign : best;
+}
+}  // namespace
 
 uint64_t scalar_op(const ir::Op& op, DType type, uint64_t a, uint64_t b, uint64_t c) {
   switch (op.code) {
@@ -271,8 +300,23 @@ uint64_t scalar_op(const ir::Op& op, DType type, uint64_t a, uint64_t b, uint64_
     case OpCode::op_xor:
     case OpCode::op_not:
       return bit_op(op.code, type == DType::boolean ? 1 : ~uint64_t{0} >> (64 - 8 * ir::item_size(type)), a, b);
-    default: return with_type(type, [&](auto t) { return apply<decltype(t)>(op, a, b, c); });
+    default: break;
   }
+  if (!is_narrow(type)) return with_type(type, [&](auto t) { return apply<decltype(t)>(op, a, b, c); });
+  const uint64_t sign = uint64_t{1} << (8 * ir::item_size(type) - 1);
+  switch (op.code) {  // what only moves bits
+    case OpCode::op_neg: return a ^ sign;
+    case OpCode::op_abs: return a & ~sign;
+    case OpCode::op_copysign: return (a & ~sign) | (b & sign);
+    case OpCode::op_signbit: return (a & sign) != 0;
+    case OpCode::op_nextafter: return narrow_next(type, a, b);
+    default: break;
+  }
+  // As in f32, rounded once.
+  const bool integer = op.code == OpCode::op_ldexp;
+  const uint64_t wide = apply<float>(op, f32_of(type, a), integer ? b : f32_of(type, b), f32_of(type, c));
+  const ir::Rule rule = ir::op_info(op.code)->rule;
+  return rule == ir::Rule::compare || rule == ir::Rule::test ? wide : cast(type, DType::f32, wide);
 }
 
 }  // namespace ingot::oracle

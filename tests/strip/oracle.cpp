@@ -52,70 +52,6 @@ template double ordered_fold(const std::vector<double>&, bool);
 
 namespace {
 
-struct Format {
-  int exp, man;
-  bool has_infinity;
-};
-Format format(DType t) {
-  switch (t) {
-    case DType::f16: return {5, 10, true};
-    case DType::bf16: return {8, 7, true};
-    case DType::f8e5m2: return {5, 2, true};
-    default: return {4, 3, false};
-  }
-}
-
-float as_float(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
-uint64_t bits_of(float v) { return std::bit_cast<uint32_t>(v); }
-
-bool is_small_float(DType t) { return t == DType::f16 || t == DType::bf16 || t == DType::f8e4m3 || t == DType::f8e5m2; }
-
-}  // namespace
-
-uint64_t widen(DType storage, uint64_t bits) {
-  if (storage == DType::boolean) return bits != 0;
-  if (!is_small_float(storage)) return bits;
-  const Format f = format(storage);
-  const int bias = (1 << (f.exp - 1)) - 1;
-  const bool negative = bits >> (f.exp + f.man) & 1;
-  const int exp = static_cast<int>(bits >> f.man) & ((1 << f.exp) - 1);
-  const auto man = static_cast<uint32_t>(bits & ((1u << f.man) - 1));
-  uint64_t magnitude;
-  const bool top = exp == (1 << f.exp) - 1;
-  if (!f.has_infinity && top && man == (1u << f.man) - 1) magnitude = 0x7FC00000u;
-  else if (f.has_infinity && top) magnitude = 0x7F800000u | man << (23 - f.man);
-  else if (exp == 0) magnitude = bits_of(std::ldexp(static_cast<float>(man), 1 - bias - f.man));
-  else magnitude = bits_of(std::ldexp(static_cast<float>(man | 1u << f.man), exp - bias - f.man));
-  return magnitude | (negative ? 0x80000000u : 0u);
-}
-
-uint64_t narrow(DType storage, uint64_t bits) {
-  if (!is_small_float(storage)) return bits;
-  const Format f = format(storage);
-  const int bias = (1 << (f.exp - 1)) - 1;
-  const bool saturates = storage == DType::f8e4m3 || storage == DType::f8e5m2;
-  const uint64_t sign = (bits >> 31 & 1) << (f.exp + f.man);
-  const uint64_t inf = ((uint64_t{1} << f.exp) - 1) << f.man;
-  const float v = std::fabs(as_float(bits));
-  if (std::isnan(v)) {
-    if (!f.has_infinity) return sign | inf | ((1u << f.man) - 1);
-    const uint64_t payload = bits >> (23 - f.man) & ((1u << f.man) - 1);
-    return sign | inf | (payload ? payload : uint64_t{1} << (f.man - 1));
-  }
-  const uint64_t largest = f.has_infinity ? inf - 1 : inf | ((1u << f.man) - 2);
-  if (std::isinf(v)) return sign | (saturates ? largest : inf);
-  if (v == 0) return sign;
-  // In units of the format's last place at v's size, rounded half to even.
-  const int e = std::max(std::ilogb(v), 1 - bias);
-  const double units = std::nearbyint(std::ldexp(static_cast<double>(v), f.man - e));
-  // A carry into the next power of two goes on into the exponent field by itself.
-  const auto encoded = static_cast<uint64_t>(units) + (static_cast<uint64_t>(e - (1 - bias)) << f.man);
-  if (encoded > largest) return sign | (saturates ? largest : inf);
-  return sign | encoded;
-}
-
-namespace {
-
 class Oracle {
  public:
   Oracle(const loop::Kernel& k, const int64_t* sizes, const jit::ViewArg* views)
@@ -159,7 +95,7 @@ class Oracle {
       do {
         nodes(static_cast<NodeId>(k_.nodes.size()), cols);
         const loop::View& v = k_.views[s.view];
-        writes_.push_back({address(s.view), narrow(v.storage, value_[s.value]), ir::item_size(v.storage)});
+        writes_.push_back({address(s.view), value_[s.value], ir::item_size(v.storage)});
       } while (cols && next(k_.rows, k_.axis_count()));
     }
   }
@@ -187,7 +123,7 @@ class Oracle {
     uint64_t bits = 0;
     if (inside(v)) std::memcpy(&bits, address(view), ir::item_size(v.storage));
     else bits = v.fill;
-    return widen(v.storage, bits);
+    return v.storage == DType::boolean ? bits != 0 : bits;
   }
 
   // Every node before `end` at the current index; those that vary along cols only if the cols have an index.

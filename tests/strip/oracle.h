@@ -14,8 +14,4 @@ void oracle(const loop::Kernel& kernel, const int64_t* sizes, const jit::ViewArg
 template <class T>
 T ordered_fold(const std::vector<T>& x, bool product);
 
-// Storage bits to value bits and back: f16, bf16, fp8 and boolean; the others pass.
-uint64_t widen(loop::DType storage, uint64_t bits);
-uint64_t narrow(loop::DType storage, uint64_t bits);
-
 }  // namespace ingot::test

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "base/error.h"
+#include "ir/scalar.h"
 #include "loop/expr.h"
+#include "loop/rules.h"
 #include "oracle.h"
 
 namespace ingot::test {
@@ -73,6 +75,7 @@ class Maker {
     return p[chance(2) ? below(n) : n - 1 - below(std::min<size_t>(n, 3))];
   }
   Val literal(DType t) {
+    if (loop::is_narrow(t)) return {*builder_, builder_->literal(t, below(128))};
     if (t == DType::boolean) return {*builder_, builder_->literal(t, below(2))};
     if (t == DType::f32 || t == DType::f64) return loop::literal(*builder_, t, static_cast<double>(below(9)) / 4 - 1);
     return loop::literal(*builder_, t, static_cast<int64_t>(below(200)) - 100);
@@ -101,7 +104,8 @@ class Maker {
     if (chance(4)) boxes(v);
     if (!v.boxes.empty()) v.fill = storage == DType::boolean ? below(2) : random_() & 0xFF;
     const Val loaded{*builder_, builder_->load(builder_->add_view(v))};
-    pool(loaded.type()).push_back(loaded);
+    pool(storage).push_back(loaded);
+    if (loop::is_narrow(storage)) pool(DType::f32).push_back(loaded.to(DType::f32));
   }
 
   void memoryless() {
@@ -181,9 +185,22 @@ class Maker {
     static constexpr DType seldom[] = {DType::i8, DType::i16, DType::u16, DType::u32, DType::u64};
     return chance(8) ? seldom[below(std::size(seldom))] : often[below(std::size(often))];
   }
-  DType some_storage() {
-    static constexpr DType small[] = {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2};
-    return chance(8) ? small[below(std::size(small))] : some_type();
+  static constexpr DType narrow_types[] = {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2};
+  DType some_storage() { return chance(8) ? narrow_types[below(std::size(narrow_types))] : some_type(); }
+
+  // What a graph's ops on f16 are: rounded and widened again; now and then the bits are moved in between.
+  void round() {
+    const DType t = narrow_types[below(std::size(narrow_types))];
+    Val v = pick(DType::f32).to(t);
+    switch (below(5)) {
+      case 0: v = v.un(Prim::neg); break;
+      case 1: v = abs(v); break;
+      case 2: v = copysign(v, pick(t)); break;
+      case 3: v = select(pick(DType::boolean), v, pick(t)); break;
+      default: break;
+    }
+    pool(t).push_back(v);
+    pool(DType::f32).push_back(v.to(DType::f32));
   }
 
   void expression() {
@@ -197,6 +214,7 @@ class Maker {
     for (size_t i = 0; i < ops; ++i) {
       const DType t = some_type();
       pool(t).push_back(grow(t));
+      if (chance(6)) round();
       if (shape_ == Shape::folds && i % 7 == 6) fold();
     }
     if (shape_ == Shape::folds) fold();
@@ -204,7 +222,7 @@ class Maker {
     const size_t stores = 1 + below(3);
     for (size_t i = 0; i < stores; ++i) {
       const DType t = some_storage();
-      put(t, pick(loop::value_type(t)));
+      put(t, loop::is_narrow(t) && chance(2) ? pick(DType::f32).to(t) : pick(t));
     }
     // Something that the folds reach.
     if (folded_ != loop::no_node) put(builder_->type(folded_), {*builder_, folded_});
@@ -373,7 +391,7 @@ class Maker {
         const double x = (static_cast<double>(below(2001)) - 1000) / 64;
         if (t == DType::f32) bits = std::bit_cast<uint32_t>(static_cast<float>(x));
         if (t == DType::f64) bits = std::bit_cast<uint64_t>(x);
-        if (t == DType::f16 || t == DType::bf16) bits = narrow(t, std::bit_cast<uint32_t>(static_cast<float>(x)));
+        if (t == DType::f16 || t == DType::bf16) bits = ir::float_bits(t, x);
       }
       std::memcpy(p + i, &bits, item);
     }
