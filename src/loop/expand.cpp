@@ -94,6 +94,29 @@ Val expand_wide(OpCode code, std::span<const ir::Attr> attrs, std::span<const Va
     case OpCode::op_pow: return canonical(math::pow(args[0], args[1]));
     case OpCode::op_gelu: return canonical(attrs[0].s == "tanh" ? math::gelu_tanh(args[0]) : math::gelu_erf(args[0]));
     case OpCode::op_silu: return canonical(math::silu(args[0]));
+    case OpCode::op_exp2: return canonical(math::exp2(args[0]));
+    case OpCode::op_expm1: return canonical(math::expm1(args[0]));
+    case OpCode::op_log2: return canonical(math::log2(args[0]));
+    case OpCode::op_log1p: return canonical(math::log1p(args[0]));
+    case OpCode::op_exp10: return canonical(math::exp10(args[0]));
+    case OpCode::op_log10: return canonical(math::log10(args[0]));
+    case OpCode::op_sin: return canonical(math::sin(args[0]));
+    case OpCode::op_cos: return canonical(math::cos(args[0]));
+    case OpCode::op_tan: return canonical(math::tan(args[0]));
+    case OpCode::op_sinpi: return canonical(math::sinpi(args[0]));
+    case OpCode::op_cospi: return canonical(math::cospi(args[0]));
+    case OpCode::op_asin: return canonical(math::asin(args[0]));
+    case OpCode::op_acos: return canonical(math::acos(args[0]));
+    case OpCode::op_atan: return canonical(math::atan(args[0]));
+    case OpCode::op_atan2: return canonical(math::atan2(args[0], args[1]));
+    case OpCode::op_sinh: return canonical(math::sinh(args[0]));
+    case OpCode::op_cosh: return canonical(math::cosh(args[0]));
+    case OpCode::op_asinh: return canonical(math::asinh(args[0]));
+    case OpCode::op_acosh: return canonical(math::acosh(args[0]));
+    case OpCode::op_atanh: return canonical(math::atanh(args[0]));
+    case OpCode::op_cbrt: return canonical(math::cbrt(args[0]));
+    case OpCode::op_hypot: return canonical(math::hypot(args[0], args[1]));
+    case OpCode::op_erfc: return canonical(math::erfc(args[0]));
     default: fail(Code::unimplemented, "op number ", static_cast<uint32_t>(code), " has no expansion");
   }
 }
@@ -140,6 +163,29 @@ uint32_t expansion_weight(OpCode code, DType type) {
     case OpCode::op_softsign: return 3;
     case OpCode::op_hardtanh:
     case OpCode::op_clamp: return 2;
+    case OpCode::op_exp2:
+    case OpCode::op_exp10: return 14 * wide;
+    case OpCode::op_expm1:
+    case OpCode::op_log2:
+    case OpCode::op_log10: return 30 * wide;
+    case OpCode::op_log1p: return 36 * wide;
+    case OpCode::op_sin:
+    case OpCode::op_cos: return 45 * wide;
+    case OpCode::op_tan:
+    case OpCode::op_sinpi:
+    case OpCode::op_cospi:
+    case OpCode::op_asin:
+    case OpCode::op_acos:
+    case OpCode::op_atan:
+    case OpCode::op_atan2:
+    case OpCode::op_sinh:
+    case OpCode::op_cosh:
+    case OpCode::op_cbrt: return 60;
+    case OpCode::op_asinh:
+    case OpCode::op_acosh:
+    case OpCode::op_atanh:
+    case OpCode::op_erfc: return 120;
+    case OpCode::op_hypot: return 20;
     default: return 1;
   }
 }

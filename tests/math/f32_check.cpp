@@ -19,7 +19,21 @@ std::string error_source(const F32Function& f) {
 #define SIMD
 #endif
 SIMD double exp(double); SIMD double log(double); SIMD double tanh(double); SIMD double erf(double);
-SIMD double erfc(double); double sqrt(double);
+SIMD double erfc(double); SIMD double exp2(double); SIMD double expm1(double); SIMD double exp10(double);
+SIMD double log2(double); SIMD double log1p(double); SIMD double log10(double); SIMD double sin(double);
+SIMD double cos(double); SIMD double tan(double); SIMD double asin(double); SIMD double acos(double);
+SIMD double atan(double); SIMD double sinh(double); SIMD double cosh(double); SIMD double asinh(double);
+SIMD double acosh(double); SIMD double atanh(double); SIMD double cbrt(double);
+double sqrt(double); double rint(double);
+static inline double sin_pi(double x) {
+  const double r = x - rint(x), s = sin(3.14159265358979323846 * r);
+  const double whole = rint(x) * 0.5;
+  return r == 0 ? __builtin_copysign(0, x) : whole != rint(whole) ? -s : s;
+}
+static inline double cos_pi(double x) {
+  const double r = __builtin_fabs(x - rint(x)), c = sin(3.14159265358979323846 * (0.5 - r)), whole = rint(x) * 0.5;
+  return whole != rint(whole) ? 0 - c : c;
+}
 void errors(const float* restrict in, const float* restrict got, double* restrict error, long n) {
 #pragma omp simd
   for (long i = 0; i < n; ++i) {

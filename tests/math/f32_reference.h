@@ -17,9 +17,11 @@ struct F32Function {
   const char* quick;
   // The judge: correctly rounded to the precision of `result` or within a unit of it, x exact.
   void (*exact)(mpfr_t result, float x);
+  // Whether it keeps to f32 and i32 primitives.
+  bool daily = true;
 };
 
-// One-argument functions. pow has tests of its own.
+// One-argument functions. Those of two have tests of their own.
 std::span<const F32Function> f32_functions();
 
 // The distance of `got` from `exact` in ulp(exact), the ulp floored at 2^-149. Infinity where overflow, NaN, a zero's

@@ -54,6 +54,12 @@ double exponent_for(Source& s, double x) {
   }
 }
 
+// The other of two lengths: mostly of about the size of x, where both count.
+double partner_for(Source& s, const F64Function& f, double x) {
+  if (s.below(4) == 0) return s.argument(f, s.below(6));
+  return x * s.spread(-static_cast<int>(s.below(30)) - 1, 1);
+}
+
 }  // namespace
 
 std::vector<F64Input> f64_inputs(const F64Function& f, size_t count, uint64_t seed) {
@@ -64,7 +70,7 @@ std::vector<F64Input> f64_inputs(const F64Function& f, size_t count, uint64_t se
     F64Input in{s.argument(f, i), 0};
     if (f.arity == 2) {
       if (s.below(8) == 0) in.x = -in.x;
-      in.y = exponent_for(s, in.x);
+      in.y = f.name == "pow" ? exponent_for(s, in.x) : partner_for(s, f, in.x);
     }
     inputs.push_back(in);
   }

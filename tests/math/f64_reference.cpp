@@ -77,13 +77,15 @@ void gelu_tanh_exact(mpfr_t r, double x, double) {
   times(r, x);
   mpfr_clears(factor, cube, nullptr);
 }
-void pow_exact(mpfr_t r, double x, double y) {
-  mpfr_t exponent;
-  mpfr_init2(exponent, 53);
-  mpfr_set_d(exponent, y, MPFR_RNDN);
+using Binary = int (*)(mpfr_t, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+template <Binary function>
+void exact_of_two(mpfr_t r, double x, double y) {
+  mpfr_t second;
+  mpfr_init2(second, 53);
+  mpfr_set_d(second, y, MPFR_RNDN);
   mpfr_set_d(r, x, MPFR_RNDN);
-  mpfr_pow(r, r, exponent, MPFR_RNDN);
-  mpfr_clear(exponent);
+  function(r, r, second, MPFR_RNDN);
+  mpfr_clear(second);
 }
 
 F64Function unary(std::string_view name, loop::Val (*expansion)(loop::Val), void (*exact)(mpfr_t, double, double),
@@ -111,11 +113,69 @@ std::vector<F64Function> make_functions() {
             {30, -30, -40, 8.3, -38.5, -37.7, 5}),
       unary("gelu_tanh", f64::gelu_tanh, gelu_tanh_exact, 2, {{-1, 1}, {-22, 23}, {-22, -18}, {-5, 5}},
             {19, -19, -23, -21.6, -21.2, 7}),
+      unary("exp2", f64::exp2, exact_of<mpfr_exp2>, 2, {{-1075, 1024}, {-1, 1}, {-1076, -1020}, {1020, 1025}},
+            {1021, -1021, 1024, -1022, -1075, 0.5}),
+      unary("expm1", f64::expm1, exact_of<mpfr_expm1>, 2, {{-45, 709.8}, {-1, 1}, {-40, 40}, {-0.4, 2}, {707, 710}},
+            {708, 709.782712893384, -40, -37.4, 0.34657359027997264, 1.0397207708399179, 36.7368005696771}),
+      unary("log2", f64::log2, exact_of<mpfr_log2>, 2, {{0, 2}, {0.7, 1.5}, {0.99, 1.01}, {0, 1e3}, {0, min}},
+            {1, min, 0.7071067811865476, 1.4142135623730951, 2, 0.5}),
+      unary("log1p", f64::log1p, exact_of<mpfr_log1p>, 2, {{-1, 1}, {-0.4, 0.5}, {-0.01, 0.01}, {-1, -0.9}, {0, 1e3}},
+            {-1, 1, 0.4142135623730951, -0.2928932188134524, 0x1p-53, 0x1p-52}),
+      unary("exp10", f64::exp10, exact_of<mpfr_exp10>, 2, {{-324, 308.3}, {-1, 1}, {-324, -306}, {306, 308.3}},
+            {307, -307, 308.25471555991674, -307.6526555685888, -323.6062124024332, 0.1505149978319906}),
+      unary("log10", f64::log10, exact_of<mpfr_log10>, 2, {{0, 2}, {0.7, 1.5}, {0.99, 1.01}, {0, 1e3}, {0, min}},
+            {1, min, 0.7071067811865476, 1.4142135623730951, 10, 0.1}),
+      unary("sin", f64::sin, exact_of<mpfr_sin>, 1, {{-1, 1}, {-10, 10}, {-1e4, 1e4}, {-2e9, 2e9}, {-1e20, 1e20}},
+            {0.7853981633974483, 1.5707963267948966, 3.141592653589793, 0x1p30, 6381956970095103.0 * 0x1p797}),
+      unary("cos", f64::cos, exact_of<mpfr_cos>, 1, {{-1, 1}, {-10, 10}, {-1e4, 1e4}, {-2e9, 2e9}, {-1e20, 1e20}},
+            {0.7853981633974483, 1.5707963267948966, 3.141592653589793, 0x1p30, 6381956970095103.0 * 0x1p797}),
+      unary("tan", f64::tan, exact_of<mpfr_tan>, 2, {{-1, 1}, {-10, 10}, {-1e4, 1e4}, {-2e9, 2e9}, {-1e20, 1e20}},
+            {0.7853981633974483, 1.5707963267948966, 3.141592653589793, 0x1p30, 6381956970095103.0 * 0x1p797}),
+      unary("sinpi", f64::sinpi, exact_of<mpfr_sinpi>, 2, {{-1, 1}, {-10, 10}, {-1e6, 1e6}, {-0.25, 0.25}},
+            {0.25, 0.5, 0.75, 1, 1.5, 2, 0x1p52, min}),
+      unary("cospi", f64::cospi, exact_of<mpfr_cospi>, 2, {{-1, 1}, {-10, 10}, {-1e6, 1e6}, {-0.25, 0.25}},
+            {0.25, 0.5, 0.75, 1, 1.5, 2, 0x1p52, 0x1p53}),
+      unary("asin", f64::asin, exact_of<mpfr_asin>, 2, {{-1, 1}, {-0.5, 0.5}, {0.4, 0.6}, {0.99, 1}},
+            {0.5, -0.5, 1, -1, 0.75}),
+      unary("acos", f64::acos, exact_of<mpfr_acos>, 2, {{-1, 1}, {-0.5, 0.5}, {-0.6, -0.4}, {0.99, 1}, {-1, -0.99}},
+            {0.5, -0.5, 1, -1, 0.75}),
+      unary("atan", f64::atan, exact_of<mpfr_atan>, 2, {{-1, 1}, {-0.4, 0.5}, {0.9, 3}, {-100, 100}},
+            {0.41421356237309503, 1, 2.414213562373095, 0x1p53, 0x1p60}),
+      unary("sinh", f64::sinh, exact_of<mpfr_sinh>, 2, {{-1, 1}, {-0.4, 0.4}, {-30, 30}, {-710.5, 710.5}, {707, 711}},
+            {708, 710.4758600739439, 0.34657359027997264, 1.0397207708399179}),
+      unary("cosh", f64::cosh, exact_of<mpfr_cosh>, 2, {{-1, 1}, {-0.4, 0.4}, {-30, 30}, {-710.5, 710.5}, {707, 711}},
+            {708, 710.4758600739439, 0.34657359027997264, 1.0397207708399179}),
+      unary("asinh", f64::asinh, exact_of<mpfr_asinh>, 2, {{-1, 1}, {-0.4, 0.4}, {-10, 10}, {0, 1e9}, {1e300, 1.7e308}},
+            {0x1p28, 0x1p-28, 0.7071067811865476, 1}),
+      unary("acosh", f64::acosh, exact_of<mpfr_acosh>, 2, {{1, 2}, {1, 1.01}, {1, 1.1}, {1, 100}, {1e300, 1.7e308}},
+            {1, 0x1p28, 1.25, 2, 1.0606601717798212}),
+      unary("atanh", f64::atanh, exact_of<mpfr_atanh>, 2, {{-1, 1}, {-0.3, 0.3}, {0.9, 1}, {-0.01, 0.01}},
+            {1, -1, 0.5, 0.17157287525380990, 0.3333333333333333}),
+      unary("cbrt", f64::cbrt, exact_of<mpfr_cbrt>, 2, {{1, 8}, {-10, 10}, {0, min}, {-1e300, 1e300}},
+            {1, 2, 4, 8, 0.125, min, 27}),
+      unary("erfc", f64::erfc, exact_of<mpfr_erfc>, 2, {{-1, 1}, {-7, 7}, {5, 26}, {25.5, 27.3}, {0, 2}},
+            {-7, -6, 26, 26.5, 27.226017111108366, 27.4, 0.5}),
+      {"atan2",
+       2,
+       nullptr,
+       f64::atan2,
+       exact_of_two<mpfr_atan2>,
+       2,
+       {{-1, 1}, {-3, 3}, {0, 1e3}, {0, min}, {1e300, 1.7e308}},
+       {1, 2, 0.5, min, 0x1p500, 0x1p-500}},
+      {"hypot",
+       2,
+       nullptr,
+       f64::hypot,
+       exact_of_two<mpfr_hypot>,
+       2,
+       {{-1, 1}, {-3, 3}, {0, 1e3}, {0, min}, {1e300, 1.7e308}},
+       {1, 2, 0.5, min, 0x1p500, 0x1p-450}},
       {"pow",
        2,
        nullptr,
        f64::pow,
-       pow_exact,
+       exact_of_two<mpfr_pow>,
        2,
        {{0, 2}, {0.5, 1.5}, {0.99, 1.01}, {0, 1e3}, {0, min}, {1e300, 1.7e308}},
        {1, 2, 0.5, min, 0.7071067811865476, 1.4142135623730951, 10}},
@@ -164,7 +224,8 @@ struct F64Runner::State {
 
 F64Runner::F64Runner(const F64Function& f) {
   loop::Kernel kernel = function_kernel(loop::DType::f64, f.arity, [&](std::span<const loop::Val> v) {
-    return f.arity == 1 ? f.unary(v[0]) : f.binary(v[0], v[1]);
+    // The sign of a NaN is arbitrary until expand() makes it canonical.
+    return (f.arity == 1 ? f.unary(v[0]) : f.binary(v[0], v[1])).un(loop::Prim::canon);
   });
   CompiledKernel compiled(kernel);
   state_.reset(new State{std::move(kernel), std::move(compiled), f.arity});

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "loop/eval.h"
@@ -26,9 +27,14 @@ const F64Function& function(std::string_view name) {
   return f64_functions().front();
 }
 
+// Compiled once for all tests.
+const F64Runner& runner(const F64Function& f) {
+  static std::map<std::string_view, F64Runner> known;
+  return known.try_emplace(f.name, f).first->second;
+}
+
 void check(const F64Function& f, std::span<const F64Input> inputs) {
-  const F64Runner run(f);
-  const std::vector<double> out = run(inputs);
+  const std::vector<double> out = runner(f)(inputs);
   size_t shown = 0;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const double error = ulp_error(f, inputs[i], out[i]);
@@ -56,7 +62,7 @@ bool same(double a, double b) {
 void check_points(std::string_view name, std::initializer_list<Point> points) {
   std::vector<F64Input> inputs;
   for (const Point& p : points) inputs.push_back({p.x, 0});
-  const std::vector<double> out = F64Runner(function(name))(inputs);
+  const std::vector<double> out = runner(function(name))(inputs);
   size_t i = 0;
   for (const Point& p : points) {
     CAPTURE(p.x);
@@ -64,6 +70,22 @@ void check_points(std::string_view name, std::initializer_list<Point> points) {
     CHECK(same(out[i], p.want));
     if (std::isnan(p.want)) CHECK(std::bit_cast<uint64_t>(out[i]) == 0x7ff8000000000000);
     ++i;
+  }
+}
+
+struct PairPoint {
+  double x, y, want;
+};
+
+void check_pairs(std::string_view name, std::span<const PairPoint> points) {
+  std::vector<F64Input> inputs;
+  for (const PairPoint& p : points) inputs.push_back({p.x, p.y});
+  const std::vector<double> out = runner(function(name))(inputs);
+  for (size_t i = 0; i < out.size(); ++i) {
+    CAPTURE(points[i].x);
+    CAPTURE(points[i].y);
+    CAPTURE(out[i]);
+    CHECK(same(out[i], points[i].want));
   }
 }
 
@@ -121,7 +143,7 @@ TEST_CASE("f64 functions at the worst arguments known") {
   };
   for (const Worst& w : worst) {
     const F64Function& f = function(w.name);
-    const double got = F64Runner(f)({&w.in, 1})[0];
+    const double got = runner(f)({&w.in, 1})[0];
     CAPTURE(w.name);
     CAPTURE(w.in.x);
     CHECK(ulp_error(f, w.in, got) <= w.ulp);
@@ -131,7 +153,7 @@ TEST_CASE("f64 functions at the worst arguments known") {
 TEST_CASE("f64 functions give the same bits by the reference primitives and as C") {
   namespace loop = ingot::loop;
   for (const F64Function& f : f64_functions()) {
-    const F64Runner run(f);
+    const F64Runner& run = runner(f);
     const loop::Kernel& k = run.kernel();
     const std::vector<F64Input> inputs = f64_inputs(f, 600, 7);
     const std::vector<double> out = run(inputs);
@@ -202,11 +224,191 @@ TEST_CASE("f64 special results") {
                         {0x1p-1022, 0x1p-1023}});
 }
 
+TEST_CASE("f64 special results of the exponentials and logarithms") {
+  check_points("exp2", {{0, 1},
+                        {-0.0, 1},
+                        {inf, inf},
+                        {-inf, 0},
+                        {qnan, qnan},
+                        {-qnan, qnan},
+                        {3, 8},
+                        {-1, 0.5},
+                        {1023, 0x1p1023},
+                        {1024, inf},
+                        {-1022, min_normal},
+                        {-1074, denormal},
+                        {-1075, 0},
+                        {max, inf},
+                        {-max, 0}});
+  check_points("expm1", {{0, 0},
+                         {-0.0, -0.0},
+                         {inf, inf},
+                         {-inf, -1},
+                         {qnan, qnan},
+                         {-qnan, qnan},
+                         {denormal, denormal},
+                         {-denormal, -denormal},
+                         {710, inf},
+                         {-40, -1},
+                         {max, inf},
+                         {-max, -1}});
+  check_points("exp10", {{0, 1},
+                         {-0.0, 1},
+                         {inf, inf},
+                         {-inf, 0},
+                         {qnan, qnan},
+                         {1, 10},
+                         {2, 100},
+                         {22, 1e22},
+                         {309, inf},
+                         {-324, 0},
+                         {max, inf},
+                         {-max, 0}});
+  check_points("log2", {{1, 0},
+                        {0, -inf},
+                        {-0.0, -inf},
+                        {inf, inf},
+                        {-1, qnan},
+                        {-denormal, qnan},
+                        {-inf, qnan},
+                        {qnan, qnan},
+                        {8, 3},
+                        {denormal, -1074},
+                        {min_normal, -1022},
+                        {0x1p1023, 1023}});
+  check_points("log10", {{1, 0},
+                         {0, -inf},
+                         {-0.0, -inf},
+                         {inf, inf},
+                         {-1, qnan},
+                         {-denormal, qnan},
+                         {-inf, qnan},
+                         {qnan, qnan},
+                         {10, 1},
+                         {1000, 3},
+                         {1e22, 22}});
+  check_points("log1p", {{0, 0},
+                         {-0.0, -0.0},
+                         {-1, -inf},
+                         {-2, qnan},
+                         {-inf, qnan},
+                         {inf, inf},
+                         {qnan, qnan},
+                         {denormal, denormal},
+                         {-denormal, -denormal}});
+}
+
+TEST_CASE("f64 special results of the circular functions and their inverses") {
+  constexpr double half_pi = 0x1.921fb54442d18p0;
+  check_points(
+      "sin",
+      {{0, 0}, {-0.0, -0.0}, {inf, qnan}, {-inf, qnan}, {qnan, qnan}, {denormal, denormal}, {-denormal, -denormal}});
+  check_points("cos", {{0, 1}, {-0.0, 1}, {inf, qnan}, {-inf, qnan}, {qnan, qnan}, {denormal, 1}});
+  check_points(
+      "tan",
+      {{0, 0}, {-0.0, -0.0}, {inf, qnan}, {-inf, qnan}, {qnan, qnan}, {denormal, denormal}, {-denormal, -denormal}});
+  check_points("sinpi", {{0, 0},
+                         {-0.0, -0.0},
+                         {inf, qnan},
+                         {-inf, qnan},
+                         {qnan, qnan},
+                         {1, 0},
+                         {-1, -0.0},
+                         {2, 0},
+                         {-2, -0.0},
+                         {0.5, 1},
+                         {-0.5, -1},
+                         {1.5, -1},
+                         {-1.5, 1},
+                         {0x1p52 + 1, 0},
+                         {-max, -0.0}});
+  check_points("cospi", {{0, 1},
+                         {-0.0, 1},
+                         {inf, qnan},
+                         {-inf, qnan},
+                         {qnan, qnan},
+                         {1, -1},
+                         {-1, -1},
+                         {2, 1},
+                         {0.5, 0},
+                         {-0.5, 0},
+                         {1.5, 0},
+                         {-1.5, 0},
+                         {0x1p52 + 1, -1},
+                         {max, 1}});
+  check_points("asin", {{0, 0},
+                        {-0.0, -0.0},
+                        {1, half_pi},
+                        {-1, -half_pi},
+                        {1.0000000000000002, qnan},
+                        {-2, qnan},
+                        {inf, qnan},
+                        {-inf, qnan},
+                        {qnan, qnan},
+                        {denormal, denormal},
+                        {-denormal, -denormal}});
+  check_points("acos", {{1, 0},
+                        {0, half_pi},
+                        {-0.0, half_pi},
+                        {-1, 2 * half_pi},
+                        {1.0000000000000002, qnan},
+                        {-2, qnan},
+                        {inf, qnan},
+                        {-inf, qnan},
+                        {qnan, qnan}});
+  check_points("atan", {{0, 0},
+                        {-0.0, -0.0},
+                        {inf, half_pi},
+                        {-inf, -half_pi},
+                        {max, half_pi},
+                        {qnan, qnan},
+                        {denormal, denormal},
+                        {-denormal, -denormal}});
+}
+
+TEST_CASE("f64 special results of the hyperbolic functions, cbrt and erfc") {
+  check_points("sinh", {{0, 0},
+                        {-0.0, -0.0},
+                        {inf, inf},
+                        {-inf, -inf},
+                        {711, inf},
+                        {-max, -inf},
+                        {qnan, qnan},
+                        {denormal, denormal},
+                        {-denormal, -denormal}});
+  check_points("cosh",
+               {{0, 1}, {-0.0, 1}, {inf, inf}, {-inf, inf}, {711, inf}, {-max, inf}, {qnan, qnan}, {denormal, 1}});
+  check_points(
+      "asinh",
+      {{0, 0}, {-0.0, -0.0}, {inf, inf}, {-inf, -inf}, {qnan, qnan}, {denormal, denormal}, {-denormal, -denormal}});
+  check_points(
+      "acosh",
+      {{1, 0}, {0.9999999999999999, qnan}, {0, qnan}, {-1, qnan}, {-3, qnan}, {-inf, qnan}, {inf, inf}, {qnan, qnan}});
+  check_points("atanh", {{0, 0},
+                         {-0.0, -0.0},
+                         {1, inf},
+                         {-1, -inf},
+                         {1.0000000000000002, qnan},
+                         {-2, qnan},
+                         {inf, qnan},
+                         {-inf, qnan},
+                         {qnan, qnan},
+                         {denormal, denormal},
+                         {-denormal, -denormal}});
+  check_points("cbrt", {{0, 0},
+                        {-0.0, -0.0},
+                        {inf, inf},
+                        {-inf, -inf},
+                        {qnan, qnan},
+                        {8, 2},
+                        {-27, -3},
+                        {0x1p-1074, 0x1p-358},
+                        {-0x1p1023, -0x1p341}});
+  check_points("erfc", {{0, 1}, {-0.0, 1}, {inf, 0}, {-inf, 2}, {qnan, qnan}, {28, 0}, {max, 0}, {-7, 2}, {-max, 2}});
+}
+
 TEST_CASE("f64 pow follows Annex F") {
-  struct Case {
-    double x, y, want;
-  };
-  const Case cases[] = {
+  const PairPoint cases[] = {
       {0, -1, inf},
       {-0.0, -1, -inf},
       {0, -3, inf},
@@ -270,13 +472,58 @@ TEST_CASE("f64 pow follows Annex F") {
       {2, -1074, denormal},
       {-8, -357, -0x1p-1071},
   };
-  std::vector<F64Input> inputs;
-  for (const Case& c : cases) inputs.push_back({c.x, c.y});
-  const std::vector<double> out = F64Runner(function("pow"))(inputs);
-  for (size_t i = 0; i < out.size(); ++i) {
-    CAPTURE(cases[i].x);
-    CAPTURE(cases[i].y);
-    CAPTURE(out[i]);
-    CHECK(same(out[i], cases[i].want));
-  }
+  check_pairs("pow", cases);
+}
+
+TEST_CASE("f64 atan2 and hypot follow Annex F") {
+  constexpr double half_pi = 0x1.921fb54442d18p0, pi = 2 * half_pi, q1 = half_pi / 2, q3 = 0x1.2d97c7f3321d2p1;
+  std::vector<PairPoint> cases = {
+      {qnan, 1, qnan}, {1, qnan, qnan}, {qnan, inf, qnan}, {inf, qnan, qnan}, {0, qnan, qnan}};
+  const PairPoint upper[] = {{0, -0.0, pi},
+                             {0, 0, 0},
+                             {0, -1, pi},
+                             {0, 1, 0},
+                             {0, -inf, pi},
+                             {0, inf, 0},
+                             {1, 0, half_pi},
+                             {1, -0.0, half_pi},
+                             {1, -inf, pi},
+                             {1, inf, 0},
+                             {inf, 1, half_pi},
+                             {inf, -1, half_pi},
+                             {inf, -inf, q3},
+                             {inf, inf, q1},
+                             {1, 1, q1},
+                             {1, -1, q3},
+                             {denormal, denormal, q1},
+                             {max, max, q1},
+                             {max, -max, q3},
+                             {denormal, max, 0},
+                             {denormal, -max, pi},
+                             {max, denormal, half_pi},
+                             {denormal, 1, denormal},
+                             {0x1.8p-600, 0x1p400, 0x1.8p-1000},
+                             {0x1.8p-500, 0x1p520, 0x1.8p-1020}};
+  for (const PairPoint& p : upper) cases.push_back(p), cases.push_back({-p.x, p.y, -p.want});
+  check_pairs("atan2", cases);
+  const PairPoint lengths[] = {{0, 0, 0},
+                               {-0.0, 0, 0},
+                               {-0.0, -0.0, 0},
+                               {3, 4, 5},
+                               {-3, 4, 5},
+                               {5, -12, 13},
+                               {0, -7, 7},
+                               {inf, 1, inf},
+                               {1, -inf, inf},
+                               {-inf, qnan, inf},
+                               {qnan, inf, inf},
+                               {inf, inf, inf},
+                               {qnan, 1, qnan},
+                               {1, qnan, qnan},
+                               {denormal, 0, denormal},
+                               {3 * denormal, 4 * denormal, 5 * denormal},
+                               {max, max, inf},
+                               {0x1.8p1022, 0x1p1023, 0x1.4p1023},
+                               {0x1p1023, denormal, 0x1p1023}};
+  check_pairs("hypot", lengths);
 }

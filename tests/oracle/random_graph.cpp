@@ -308,11 +308,12 @@ class Generator {
       return emit(r_.pick(codes), {x.id});
     }
     static constexpr OpCode codes[] = {
-        OpCode::op_neg,      OpCode::op_abs,   OpCode::op_sqrt,       OpCode::op_floor,  OpCode::op_ceil,
-        OpCode::op_round,    OpCode::op_relu,  OpCode::op_rsqrt,      OpCode::op_exp,    OpCode::op_log,
-        OpCode::op_tanh,     OpCode::op_erf,   OpCode::op_sigmoid,    OpCode::op_silu,   OpCode::op_gelu,
-        OpCode::op_sign,     OpCode::op_trunc, OpCode::op_reciprocal, OpCode::op_square, OpCode::op_softsign,
-        OpCode::op_hardswish};
+        OpCode::op_neg,       OpCode::op_abs,   OpCode::op_sqrt,       OpCode::op_floor,  OpCode::op_ceil,
+        OpCode::op_round,     OpCode::op_relu,  OpCode::op_rsqrt,      OpCode::op_exp,    OpCode::op_log,
+        OpCode::op_tanh,      OpCode::op_erf,   OpCode::op_sigmoid,    OpCode::op_silu,   OpCode::op_gelu,
+        OpCode::op_sign,      OpCode::op_trunc, OpCode::op_reciprocal, OpCode::op_square, OpCode::op_softsign,
+        OpCode::op_hardswish, OpCode::op_exp2,  OpCode::op_expm1,      OpCode::op_log2,   OpCode::op_log1p,
+        OpCode::op_sin,       OpCode::op_cos,   OpCode::op_atan,       OpCode::op_cbrt};
     const OpCode code = r_.pick(codes);
     if (code == OpCode::op_gelu && r_.chance(50)) return emit(code, {x.id}, {{"approximate", Attr::of_string("tanh")}});
     return emit(code, {x.id});

@@ -2,8 +2,8 @@
 // value for every input (denormal results count in units of 2^-149), with overflow, signed zeros, infinities and NaN as
 // in Annex F of C. The polynomials come from tools/coefficients; what each expansion guards against stands in its file.
 //
-// Arguments and results are of type f32. All but pow use f32 and i32 primitives only. The results of equal primitives
-// are shared by the builder, so calling one of these twice costs nothing.
+// Arguments and results are of type f32. All but pow and the last group use f32 and i32 primitives only. The results of
+// equal primitives are shared by the builder, so calling one of these twice costs nothing.
 #pragma once
 
 #include "loop/expr.h"
@@ -20,5 +20,30 @@ Val pow(Val x, Val y);  // through f64
 Val gelu_erf(Val x);    // x Phi(x), Phi the normal distribution's; -0 at -inf, the limit
 Val gelu_tanh(Val x);   // x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2; -0 at -inf
 Val silu(Val x);        // x / (1 + e^-x); -0 at -inf
+Val exp2(Val x);
+Val expm1(Val x);  // e^x - 1
+Val log2(Val x);
+Val log1p(Val x);  // log(1 + x)
+Val exp10(Val x);
+Val log10(Val x);
+Val sin(Val x);  // of every finite x, however large, as are cos and tan
+Val cos(Val x);
+
+// Computed in f64 and rounded: within 0.51 ULP.
+Val tan(Val x);
+Val sinpi(Val x);  // sin(pi x); a zero has the sign of x
+Val cospi(Val x);  // cos(pi x); +0 where x is half of an odd number
+Val asin(Val x);
+Val acos(Val x);
+Val atan(Val x);
+Val atan2(Val y, Val x);
+Val sinh(Val x);
+Val cosh(Val x);
+Val asinh(Val x);
+Val acosh(Val x);
+Val atanh(Val x);
+Val cbrt(Val x);
+Val hypot(Val x, Val y);
+Val erfc(Val x);  // 1 - erf(x)
 
 }  // namespace ingot::loop::math::f32

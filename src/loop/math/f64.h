@@ -37,6 +37,45 @@ Val gelu_erf(Val x);
 // too. gelu_tanh(-inf) is the limit, -0.
 Val gelu_tanh(Val x);
 
+// 2^x, 10^x, e^x - 1. 2 ULP. The first two are exact where the result is a double.
+Val exp2(Val x);
+Val exp10(Val x);
+Val expm1(Val x);
+
+// Logarithms to the bases 2 and 10, and log(1 + x). 2 ULP. The first two are exact where the result is a whole number.
+Val log2(Val x);
+Val log10(Val x);
+Val log1p(Val x);
+
+// Of every finite x, however large. 1 ULP; tan 2 ULP.
+Val sin(Val x);
+Val cos(Val x);
+Val tan(Val x);
+
+// sin(pi x), its zeros with the sign of x, and cos(pi x), its zeros +0. 2 ULP.
+Val sinpi(Val x);
+Val cospi(Val x);
+
+// 2 ULP, special cases as Annex F has them.
+Val asin(Val x);
+Val acos(Val x);
+Val atan(Val x);
+Val atan2(Val y, Val x);
+Val sinh(Val x);
+Val cosh(Val x);
+Val asinh(Val x);
+Val acosh(Val x);
+Val atanh(Val x);
+
+// Cube root. 2 ULP.
+Val cbrt(Val x);
+
+// sqrt(x^2 + y^2) without overflow or underflow on the way. 2 ULP. Infinite where x or y is, NaN beside it or not.
+Val hypot(Val x, Val y);
+
+// 1 - erf(x). 2 ULP down to the denormal results.
+Val erfc(Val x);
+
 // x^y. 2 ULP. Every special case of Annex F: pow(x, 0) = pow(1, y) = 1 even for NaN, pow(-1, +-inf) = 1, odd integer
 // y keeps the sign of x, NaN for finite x < 0 and y not an integer.
 Val pow(Val x, Val y);

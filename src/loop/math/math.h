@@ -18,8 +18,34 @@ INGOT_FUNCTION(rsqrt)
 INGOT_FUNCTION(gelu_erf)
 INGOT_FUNCTION(gelu_tanh)
 INGOT_FUNCTION(silu)
+INGOT_FUNCTION(exp2)
+INGOT_FUNCTION(expm1)
+INGOT_FUNCTION(log2)
+INGOT_FUNCTION(log1p)
+INGOT_FUNCTION(exp10)
+INGOT_FUNCTION(log10)
+INGOT_FUNCTION(sin)
+INGOT_FUNCTION(cos)
+INGOT_FUNCTION(tan)
+INGOT_FUNCTION(sinpi)
+INGOT_FUNCTION(cospi)
+INGOT_FUNCTION(asin)
+INGOT_FUNCTION(acos)
+INGOT_FUNCTION(atan)
+INGOT_FUNCTION(sinh)
+INGOT_FUNCTION(cosh)
+INGOT_FUNCTION(asinh)
+INGOT_FUNCTION(acosh)
+INGOT_FUNCTION(atanh)
+INGOT_FUNCTION(cbrt)
+INGOT_FUNCTION(erfc)
 #undef INGOT_FUNCTION
 
-inline Val pow(Val x, Val y) { return x.type() == DType::f64 ? f64::pow(x, y) : f32::pow(x, y); }
+#define INGOT_FUNCTION(name) \
+  inline Val name(Val a, Val b) { return a.type() == DType::f64 ? f64::name(a, b) : f32::name(a, b); }
+INGOT_FUNCTION(pow)
+INGOT_FUNCTION(atan2)
+INGOT_FUNCTION(hypot)
+#undef INGOT_FUNCTION
 
 }  // namespace ingot::loop::math

@@ -43,4 +43,17 @@ Val ExpParts::add_product(Val c, Val k) const {
   return low.id() == no_node ? sum : fma(k, low, sum);
 }
 
+LogReduced log_reduce(Val bits) {
+  const int32_t sqrt_half = 0x3f3504f3;
+  const Val d = bits - sqrt_half;
+  return {(d >> 23).to(DType::f32), ((d & 0x007fffff) + sqrt_half).cast_bits(DType::f32) - 1};
+}
+
+Val log_quotient(Val f) {
+  return horner(f, {-0x1.38472ap-4, 0x1.0860cep-3, -0x1.0f3fa6p-3, 0x1.226dfcp-3, -0x1.5425c4p-3, 0x1.99a41ap-3,
+                    -0x1.000432p-2, 0x1.55555p-2, -0x1.fffff8p-2});
+}
+
+Val not_positive_normal(Val bits) { return le(int32_t{-0x01000000}, bits + 0x7f800000); }
+
 }  // namespace ingot::loop::math::f32

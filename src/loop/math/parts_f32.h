@@ -49,4 +49,14 @@ ExpParts exp_parts(Val a, int up);
 // e^(a + a_low), |a_low| <= ulp(a).
 ExpParts exp_parts(Val a, Val a_low, int up);
 
+// x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), from the bits of a positive normal finite x.
+struct LogReduced {
+  Val e, f;
+};
+LogReduced log_reduce(Val bits);
+// (log(1 + f) - f) / f^2 for those f.
+Val log_quotient(Val f);
+// True for all but positive normal finite x, by one comparison of x's bits.
+Val not_positive_normal(Val bits);
+
 }  // namespace ingot::loop::math::f32

@@ -90,6 +90,14 @@ Pair exp_pair(const ExpReduced& x) {
 
 Val exp2_k(Val shifted) { return ((shifted.cast_bits(DType::i64) + 1023) << 52).cast_bits(DType::f64); }
 
+Pair expm1_pair(const ExpReduced& x) {
+  const Pair u = fast_two_sum(x.r, fma(x.r * x.r, exp_tail(x.r), fma(x.r_lo, x.r, x.r_lo)));
+  const Val power = exp2_k(x.shifted);
+  const Pair base = two_sum(power, power.lit(-1));  // 0, or larger than 2^k (e^r - 1)
+  const Pair sum = fast_two_sum(base.hi, power * u.hi);
+  return {sum.hi, fma(power, u.lo, sum.lo + base.lo)};
+}
+
 LogReduced log_reduce(Val x) {
   // Moving the bits so that sqrt(1/2) becomes 1 puts k + 1023 in the exponent field. Logical shifts and the exponent
   // trick, because 64-bit arithmetic shifts and conversions are slow before AVX-512.
@@ -130,6 +138,36 @@ Pair log_pair(Val x) {
   const Pair sum = fast_two_sum(k * ln2_hi42, s + s);
   const Pair more = fast_two_sum(sum.hi, g);
   return {more.hi, fma(k, ln2_lo42, fma(s_lo, 2.0, g_lo) + (sum.lo + more.lo))};
+}
+
+Pair log1p_pair(Pair x) {
+  const Pair u = two_sum(x.hi, x.hi.lit(1));
+  const Pair l = log_pair(u.hi);
+  const Val c = (u.lo + x.lo) / u.hi;
+  const Pair sum = fast_two_sum(l.hi, fma(c * -0.5, c, c));
+  return {sum.hi, sum.lo + l.lo};
+}
+
+// h(t) for t = (a - 5) / (a + 5). With this factor h moves
+// little and is flat at a = 0, so that the roundings of t and of all but the last step hardly count; the pair holds the
+// last one.
+Pair normal_tail(Val a) {
+  constexpr double c0 = 0x1.ec4896da77b19p-2, c0_lo = 0x1.2633913c5b256p-56;
+  static constexpr double c[] = {
+      -0x1.04f3080b418b4p-3, 0x1.ebe8e26b671adp-5,   -0x1.4ed7f8c39d5a1p-7,  -0x1.d9140d6f79fbp-7,
+      0x1.321c3a9d81d74p-6,  -0x1.a77265b37b791p-7,  0x1.84736ad9fcce2p-8,   -0x1.a8fbdc934ac45p-10,
+      0x1.5af5d48294a26p-15, 0x1.5eb382b63830cp-13,  -0x1.bfae1fa9aa10cp-15, -0x1.145650a8c1c54p-17,
+      0x1.256175e636519p-17, -0x1.fdfeb7fb59c96p-23, -0x1.4f2ba6e71c161p-20, 0x1.34b667324332bp-23,
+      0x1.949e87c2e1f41p-23, -0x1.a7d470b9aaa13p-26, -0x1.0288cea90570bp-25, 0x1.00d109f94c0dbp-30,
+      0x1.fe52356d6ffc3p-29, 0x1.5e5e7fb83a962p-31};
+  const Val inverse = 1.0 / (a + 5.0);
+  const Val t = fma(inverse, -10.0, 1.0);
+  const Val p = horner(t, c);
+  const Val h = fma(t, p, c0);
+  // h(t + t_lo) by a rough h', t_lo from t (a + 5) = a - 5.
+  static constexpr double slope[] = {-0.169, 0.0578, 0.184};
+  const Val t_lo = fma(a, 1.0 - t, (t + 1.0) * -5.0) * inverse;
+  return {h, fma(t_lo, horner(t, slope), fma(t, p, c0 - h) + c0_lo)};
 }
 
 Val scale_normal(Val p, Val shifted) {

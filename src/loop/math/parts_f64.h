@@ -44,6 +44,8 @@ Val exp_rounded(const ExpReduced& x);
 Pair exp_pair(const ExpReduced& x);
 // 2^k, for -1022 <= k <= 1023.
 Val exp2_k(Val shifted);
+// 2^k e^(r + r_lo) - 1 for those k, with about 2^-58 relative error; lo is at most an ulp of hi.
+Pair expm1_pair(const ExpReduced& x);
 
 // x = 2^k m with sqrt(1/2) <= m < sqrt(2), for positive normal x. `biased_k` is k + log_k_bias.
 struct LogReduced {
@@ -53,6 +55,11 @@ inline constexpr double log_k_bias = 0x1p52 + 1023;
 LogReduced log_reduce(Val x);
 // log(x) for positive finite x, denormals included, with about 2^-65 relative error; lo is up to 2^-44 of hi.
 Pair log_pair(Val x);
+// log(1 + x) for x > -1, with about 2^-58 relative error.
+Pair log1p_pair(Pair x);
+
+// For a >= 0, as a pair: (a + 5/4) Phi(-a) e^(a^2/2), Phi the normal distribution's; right up to 38.8.
+Pair normal_tail(Val a);
 
 // p * 2^k by adding k to the exponent: p and the result must be normal.
 Val scale_normal(Val p, Val shifted);
