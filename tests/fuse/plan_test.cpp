@@ -51,6 +51,20 @@ TEST_CASE("softmax is one kernel, the same spelled out and as a composite") {
   CHECK(bytes(*a) == bytes(*b));
 }
 
+TEST_CASE("softmax of f16 is that of f32 between two casts, in one kernel") {
+  Net composite, spelled;
+  const auto input = [](Net& n) { return n.in("x", DType::f16, {n.sym("B"), n.sym("C")}); };
+  const auto cast = [](Net& n, ValueId v, DType to) {
+    return n.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(to)}});
+  };
+  composite.out(composite.op(OpCode::op_softmax, {input(composite)}));
+  const ValueId wide = cast(spelled, input(spelled), DType::f32);
+  spelled.out(cast(spelled, spelled.op(OpCode::op_softmax, {wide}), DType::f16));
+  const auto a = planned(composite), b = planned(spelled);
+  CHECK(a->plan().steps.size() == 1);
+  CHECK(bytes(*a) == bytes(*b));
+}
+
 TEST_CASE("layer_norm is one kernel, the same spelled out and as a composite") {
   Rows composite, spelled;
   const auto parameters = [](Rows& r) {

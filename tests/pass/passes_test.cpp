@@ -44,7 +44,7 @@ size_t with_number(DType type, OpCode code, double number, bool computed, bool s
 
 TEST_CASE("neutral elements go where they change no bit") {
   // On the result of arithmetic: one op is left.
-  for (const DType t : {DType::f32, DType::f64}) {
+  for (const DType t : {DType::f16, DType::bf16, DType::f32, DType::f64}) {
     CHECK(with_number(t, OpCode::op_add, -0.0, true) == 1);
     CHECK(with_number(t, OpCode::op_add, -0.0, true, true) == 1);
     CHECK(with_number(t, OpCode::op_sub, 0.0, true) == 1);
@@ -68,6 +68,25 @@ TEST_CASE("neutral elements go where they change no bit") {
     CHECK(with_number(t, OpCode::op_div, 1, false) == 0);
     CHECK(with_number(t, OpCode::op_sub, 0, false) == 0);
     CHECK(with_number(t, OpCode::op_sub, 0, false, true) == 1);
+  }
+}
+
+TEST_CASE("behind what only moves bits a neutral element stays: it makes a NaN canonical") {
+  for (const DType t : {DType::f16, DType::f32}) {
+    const DType bits = t == DType::f16 ? DType::i16 : DType::i32;
+    const auto left = [&](OpCode code) {
+      return ops_left(t, [&](Net& n, ValueId x, ValueId) {
+        ValueId moved = ir::no_value;
+        if (code == OpCode::op_select) moved = n.op(code, {n.op(OpCode::op_isnan, {x}), x, x});
+        else if (code == OpCode::op_copysign) moved = n.op(code, {x, x});
+        else if (code == OpCode::op_bitcast) moved = n.op(code, {n.in("bits", bits, {})}, {{"to", Attr::of_dtype(t)}});
+        else moved = n.op(code, {x});
+        return n.op(OpCode::op_mul, {moved, n.g->scalar(t, 1.0)});
+      });
+    };
+    for (const OpCode code : {OpCode::op_neg, OpCode::op_abs, OpCode::op_copysign, OpCode::op_bitcast})
+      CHECK(left(code) == 2);
+    CHECK(left(OpCode::op_select) == 3);
   }
 }
 
