@@ -266,12 +266,13 @@ ingot_status* ingot_graph_op(ingot_graph* graph, ingot_op op, const ingot_value*
     for (size_t i = 0; i < in.size(); ++i)
       if (in[i] >= g.value_count())
         fail(Code::invalid_argument, info->name, ": operand ", i, " is no value of this graph");
-    if (n_results != 1) fail(Code::invalid_argument, info->name, " has 1 result, n_results is ", n_results);
+    if (n_results == 0) fail(Code::invalid_argument, info->name, ": n_results is 0, no op has so few");
     capi::need(results, "results");
     std::vector<ir::NamedAttr> named;
     const auto given = capi::list(attrs, n_attrs, "attrs");
     for (size_t i = 0; i < given.size(); ++i) named.push_back(convert(g, given[i], i));
-    *results = g.op(code, in, named);
+    const ir::ValueId first = g.op(code, in, named, n_results);
+    for (size_t i = 0; i < n_results; ++i) results[i] = first + static_cast<ir::ValueId>(i);
   });
 }
 

@@ -399,15 +399,22 @@ class Graph : public GraphHandle {
 
   // op(INGOT_OP_REDUCE_SUM, {x}, {{"axes", {0}}, {"keepdims", true}})
   Value op(ingot_op code, const std::vector<Value>& operands, const std::vector<Attr>& attrs = {}) {
+    return op(code, operands, attrs, 1)[0];
+  }
+  // An op with as many results as are asked for: op(INGOT_OP_SPLIT, {x}, {{"axis", 0}, {"parts", 2}}, 2).
+  std::vector<Value> op(ingot_op code, const std::vector<Value>& operands, const std::vector<Attr>& attrs,
+                        size_t n_results) {
     std::vector<ingot_value> ids;
     for (const Value& v : operands) ids.push_back(v.id);
     std::vector<std::vector<int64_t>> numbers(attrs.size());
     std::vector<std::vector<ingot_dim>> dims(attrs.size());
     std::vector<ingot_attr> plain;
     for (size_t i = 0; i < attrs.size(); ++i) plain.push_back(convert(attrs[i], numbers[i], dims[i]));
-    Value v{};
-    check(ingot_graph_op(get(), code, ids.data(), ids.size(), plain.data(), plain.size(), &v.id, 1));
-    return v;
+    std::vector<ingot_value> results(n_results);
+    check(ingot_graph_op(get(), code, ids.data(), ids.size(), plain.data(), plain.size(), results.data(), n_results));
+    std::vector<Value> out;
+    for (const ingot_value v : results) out.push_back({v});
+    return out;
   }
 
   void output(Value v, std::string_view name = "") { check(ingot_graph_output(get(), name.data(), name.size(), v.id)); }

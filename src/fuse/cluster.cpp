@@ -342,7 +342,8 @@ class Planner {
     if (!c.has_dot) return nullptr;
     // Inside the k loop of a dot an operand is computed once for every row or column of the result.
     const bool free = op.code == OpCode::op_transpose || op.code == OpCode::op_broadcast ||
-                      op.code == OpCode::op_reverse || op.code == OpCode::op_slice || op.code == OpCode::op_reshape;
+                      op.code == OpCode::op_reverse || op.code == OpCode::op_slice || op.code == OpCode::op_reshape ||
+                      op.code == OpCode::op_diagonal;
     for (const Affine& d : maps_[u.map].dims)
       for (const Term& t : d.terms)
         if ((c.cols >> t.axis & 1) && !free) return "it would be computed again for every row of the matrix product";

@@ -108,6 +108,19 @@ MapId Maps::reverse(MapId map, std::span<const int64_t> axes, std::span<const Di
   return intern(std::move(out));
 }
 
+MapId Maps::diagonal(MapId map, size_t first, size_t second, int64_t offset) {
+  Map out = maps_[map];
+  const Affine along = out.dims.back();
+  out.dims.pop_back();
+  const Affine row = add(along, dims_.constant(std::max<int64_t>(-offset, 0)));
+  const Affine column = add(along, dims_.constant(std::max<int64_t>(offset, 0)));
+  const bool upwards = first < second;
+  // The lower place first: each is that of the operand.
+  out.dims.insert(out.dims.begin() + static_cast<ptrdiff_t>(std::min(first, second)), upwards ? row : column);
+  out.dims.insert(out.dims.begin() + static_cast<ptrdiff_t>(std::max(first, second)), upwards ? column : row);
+  return intern(std::move(out));
+}
+
 std::optional<MapId> Maps::window(MapId map, std::span<const DimId> low, std::span<const DimId> operand,
                                   std::span<const DimId> result) {
   Map out = maps_[map];

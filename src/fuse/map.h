@@ -53,6 +53,8 @@ class Maps {
   // operand index = start + step * index, per dim.
   MapId slice(MapId map, std::span<const DimId> starts, std::span<const int64_t> steps);
   MapId reverse(MapId map, std::span<const int64_t> axes, std::span<const DimId> operand);
+  // One axis walks two dims of the operand, each from its start; the result's last dim is that axis.
+  MapId diagonal(MapId map, size_t first, size_t second, int64_t offset);
   // The part of a pad or concat that lies at [low, low + extent) along each dim: operand index = index - low, inside
   // that box. Dims with low 0 and full extent get no box. Only single-axis dims with a constant non-zero step can carry
   // a box.

@@ -82,6 +82,9 @@ std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& map
     case OpCode::op_broadcast: return std::vector{maps.align(map, shape(0), result)};
     case OpCode::op_slice: return std::vector{maps.slice(map, dim_list(attr(op, "starts")), attr(op, "steps").ints)};
     case OpCode::op_reverse: return std::vector{maps.reverse(map, attr(op, "axes").ints, shape(0))};
+    case OpCode::op_diagonal:
+      return std::vector{maps.diagonal(map, static_cast<size_t>(attr(op, "axis1").i),
+                                       static_cast<size_t>(attr(op, "axis2").i), attr(op, "offset").i)};
     case OpCode::op_pad: {
       const auto inner = maps.window(map, dim_list(attr(op, "low")), shape(0), result);
       if (!inner) return std::nullopt;

@@ -61,7 +61,8 @@ struct AttrSpec {
   AttrKind kind;
   bool required;
   std::string_view fallback;  // the default in text form: "-1", "false", "1e-05", "\"none\""; "all" for axes of every
-                              // dim, "all 1" for a list of ones; empty if required
+                              // dim, "all 1" for a list of ones, "[]" for no dims; empty if
+                              // required
   std::string_view doc;
 };
 

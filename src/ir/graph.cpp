@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ir/counted.h"
 #include "ir/op_rules.h"
 #include "ir/scalar.h"
 #include "ir/utf8.h"
@@ -130,7 +131,7 @@ ValueId Graph::scalar(DType dtype, double v) {
   return scalar(dtype, *bits);
 }
 
-ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs) {
+ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs, size_t n_results) {
   check_open();
   const OpInfo* info = op_info(code);
   if (!info) fail(Code::invalid_argument, "unknown op ", static_cast<uint32_t>(code));
@@ -145,6 +146,8 @@ ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<cons
   try {
     Inference inference{*this, dims_, *info, operands, fill_attrs(dims_, *info, attrs), {}, {}};
     infer(inference);
+    if (n_results != any_count && n_results != inference.results.size())
+      inference.reject("has ", counted(inference.results.size(), "result"), ", n_results is ", n_results);
     for (const Inference::Fact& fact : inference.facts) {
       const DimId both[] = {fact.a, fact.b};
       try {

@@ -69,9 +69,12 @@ class Graph {
   // A 0-d constant from its bits, zero-extended.
   ValueId scalar(DType dtype, uint64_t bits);
   ValueId scalar(DType dtype, double v);  // rounded to the dtype once; integers need an exact v
-  // Attributes by name, in any order; missing ones get the row's default. Returns the first result. What must hold of
-  // symbols for the op to be right and does not follow from the facts becomes a fact, checked on every run.
-  ValueId op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs = {});
+  // Attributes by name, in any order; missing ones get the row's default. Returns the first result; others have the ids
+  // after it. What must hold of symbols for the op to be right and does not follow from the facts becomes a fact,
+  // checked on every run. An op with another number of results than n_results is refused.
+  static constexpr size_t any_count = 0;  // of results
+  ValueId op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs = {},
+             size_t n_results = any_count);
   void output(std::string_view name, ValueId value);
   void set_name(ValueId value, std::string_view name);
   void set_flags(uint32_t flags) { flags_ = flags; }

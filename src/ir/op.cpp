@@ -41,6 +41,8 @@ constexpr std::array slice{
 constexpr std::array pad{
     AttrSpec{"low", AttrKind::dims, true, "", "elements put before each dim; negative cuts"},
     AttrSpec{"high", AttrKind::dims, true, "", "elements put after each dim; negative cuts"},
+    AttrSpec{"mode", AttrKind::string, false, "\"constant\"",
+             "\"constant\", \"edge\", \"reflect\" (counts below the extent) or \"wrap\" (counts up to the extent)"},
 };
 constexpr std::array axis0{
     AttrSpec{"axis", AttrKind::i64, false, "0", "the dim joined along; negative counts from the end"},
@@ -68,6 +70,44 @@ constexpr std::array range{
 constexpr std::array norm{
     AttrSpec{"axis", AttrKind::i64, false, "-1", "the first normalised dim; negative counts from the end"},
     AttrSpec{"epsilon", AttrKind::f64, false, "1e-05", "added to the variance or mean square"},
+};
+constexpr std::array squeeze{
+    AttrSpec{"axes", AttrKind::i64s, true, "", "the dims removed; negative counts from the end"},
+};
+constexpr std::array expand_dims{
+    AttrSpec{"axes", AttrKind::i64s, true, "", "the new dims, counted in the result; negative counts from its end"},
+};
+constexpr std::array stack{
+    AttrSpec{"axis", AttrKind::i64, false, "0", "the new dim, counted in the result; negative counts from its end"},
+};
+constexpr std::array split{
+    AttrSpec{"axis", AttrKind::i64, false, "0", "the dim split; negative counts from the end"},
+    AttrSpec{"parts", AttrKind::i64, false, "0", "how many equal parts; 0 where sizes are given"},
+    AttrSpec{"sizes", AttrKind::dims, false, "[]", "the extent of each part; [] where parts is given"},
+};
+constexpr std::array roll{
+    AttrSpec{"shifts", AttrKind::dims, true, "", "how far along each of axes; negative goes down"},
+    AttrSpec{"axes", AttrKind::i64s, true, "", "the dims rolled; negative counts from the end"},
+};
+constexpr std::array tile{
+    AttrSpec{"repeats", AttrKind::dims, true, "", "how many times along each dim"},
+};
+constexpr std::array repeat{
+    AttrSpec{"repeats", AttrKind::dim, true, "", "how many times each index"},
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim repeated; negative counts from the end"},
+};
+constexpr std::array diagonal{
+    AttrSpec{"offset", AttrKind::i64, false, "0", "which diagonal; positive lies above the main one"},
+    AttrSpec{"axis1", AttrKind::i64, false, "0", "the dim of rows; negative counts from the end"},
+    AttrSpec{"axis2", AttrKind::i64, false, "1", "the dim of columns; negative counts from the end"},
+};
+constexpr std::array tri{
+    AttrSpec{"diagonal", AttrKind::i64, false, "0", "which diagonal; positive lies above the main one"},
+};
+constexpr std::array eye{
+    AttrSpec{"shape", AttrKind::dims, true, "", "the result's shape, of rank 2 or more"},
+    AttrSpec{"diagonal", AttrKind::i64, false, "0", "which diagonal; positive lies above the main one"},
+    AttrSpec{"dtype", AttrKind::dtype, false, "\"f32\"", "the result's dtype"},
 };
 }  // namespace attrs
 

@@ -39,6 +39,16 @@ enum class Rule : uint8_t {
   test,
   ldexp,
   bitcast,
+  squeeze,
+  expand_dims,
+  stack,
+  split,
+  roll,
+  tile,
+  repeat,
+  diagonal,
+  tri,
+  eye,
 };
 
 struct OpInfo {

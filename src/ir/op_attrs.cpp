@@ -90,6 +90,7 @@ Attr fallback(const AttrSpec& spec) {
       v.i = every_axis;
       return v;
     }
+    case AttrKind::dims: return Attr::of_dims({});  // "[]"
     default: bug("attribute ", spec.name, " has a default of a kind without one");
   }
 }

@@ -41,7 +41,7 @@ constexpr std::string_view examples[] = {
 std::string_view example_of(const OpInfo& op) { return examples[&op - op_table().data()]; }
 
 // Dtypes that are only stored and moved are no operands of a computation.
-bool computes(const OpInfo& op) { return op.rule == Rule::compare || op.rule == Rule::iota; }
+bool computes(const OpInfo& op) { return op.rule == Rule::compare || op.rule == Rule::iota || op.rule == Rule::eye; }
 bool takes(const OpInfo& op, DType t) {
   if (op.rule == Rule::bitcast && t == DType::boolean) return false;
   return in_set(op.types, t) && !(computes(op) && (t == DType::f8e4m3 || t == DType::f8e5m2));
@@ -120,7 +120,7 @@ the same as data.
   `inf` (of integers the lowest and the highest of the dtype), any false, all true; the mean is NaN.
 - Rounding, NaN and the order of sums: [numerics.md](numerics.md).
 
-Each example is the right side of `%r = ...` in a graph with the inputs
+Each example is the right side of `%r = ...` (of `%r, %q = ...` where an op has two results) in a graph with the inputs
 `)",
       example_inputs(), "`.\n");
   for (const OpClass cls : {OpClass::elementwise, OpClass::function, OpClass::reduce, OpClass::scan, OpClass::movement,

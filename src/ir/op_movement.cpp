@@ -3,22 +3,13 @@
 
 #include "ir/counted.h"
 #include "ir/op_rules.h"
+#include "ir/utf8.h"
 
 namespace ingot::ir {
 
 namespace {
 
-std::vector<DimId> as_dims(const Attr& attr) { return {attr.ints.begin(), attr.ints.end()}; }
-
 void set_dims(Attr& attr, const std::vector<DimId>& dims) { attr.ints.assign(dims.begin(), dims.end()); }
-
-// A list attribute with an entry per dim of the operand.
-void check_count(const Inference& op, const Attr& attr, std::string_view name) {
-  const size_t rank = op.value(0).shape.size();
-  if (attr.ints.size() == rank) return;
-  op.reject("attribute ", name, " has ", counted(attr.ints.size(), "entry", "entries"), ", expected ", rank,
-            ", one per dim of ", op.graph.describe(op.operands[0]));
-}
 
 }  // namespace
 
@@ -201,9 +192,10 @@ void infer_slice(Inference& op) {
   op.results.push_back({op.value(0).dtype, std::move(result)});
 }
 
-void infer_pad(Inference& op) {
-  DimTable& dims = op.dims;
-  const std::vector<DimId>& shape = op.value(0).shape;
+namespace {
+
+void check_padding(const Inference& op) {
+  if (op.operands.size() != 2) op.reject("takes 2 operands with mode \"constant\": the padding is missing");
   if (op.value(1).dtype != op.value(0).dtype) {
     fail(Code::invalid_argument, op.where(1), " has dtype ", name(op.value(1).dtype), ", expected ",
          name(op.value(0).dtype), " as operand 0");
@@ -212,12 +204,43 @@ void infer_pad(Inference& op) {
     fail(Code::invalid_argument, op.where(1), " has rank ", op.value(1).shape.size(),
          ", expected 0: it is the padding");
   }
+}
+
+// What a count of elements taken from the operand itself needs of the extent n. A dim that is not padded may be empty.
+void check_source(Inference& op, std::string_view mode, DimId n, DimId count, std::string_view side) {
+  DimTable& dims = op.dims;
+  op.require_extent(count, cat(side, " with mode \"", mode, "\""));
+  const DimId some[] = {count, dims.constant(1)};
+  DimId most = count;  // wrap
+  if (mode == "edge") most = dims.expr(DimKind::min, some);
+  if (mode == "reflect") most = dims.add(count, dims.expr(DimKind::min, some));
+  op.require_extent(dims.sub(n, most), cat("the extent ", dims.to_string(n), " less the ", dims.to_string(most),
+                                           " that ", side, " takes with mode \"", mode, "\""));
+}
+
+}  // namespace
+
+void infer_pad(Inference& op) {
+  DimTable& dims = op.dims;
+  const std::vector<DimId>& shape = op.value(0).shape;
+  const std::string& mode = op.attr("mode").s;
+  if (mode == "constant") {
+    check_padding(op);
+  } else if (mode != "edge" && mode != "reflect" && mode != "wrap") {
+    op.reject("attribute mode is \"", shortened(mode), "\", expected \"constant\", \"edge\", \"reflect\" or \"wrap\"");
+  } else if (op.operands.size() != 1) {
+    op.reject("takes 1 operand with mode \"", mode, "\", not 2: the padding is the operand's own");
+  }
   check_count(op, op.attr("low"), "low");
   check_count(op, op.attr("high"), "high");
   std::vector<DimId> result;
   for (size_t d = 0; d < shape.size(); ++d) {
     const DimId parts[] = {shape[d], static_cast<DimId>(op.attr("low").ints[d]),
                            static_cast<DimId>(op.attr("high").ints[d])};
+    if (mode != "constant") {
+      check_source(op, mode, parts[0], parts[1], "low");
+      check_source(op, mode, parts[0], parts[2], "high");
+    }
     result.push_back(dims.expr(DimKind::add, parts));
     op.require_extent(result.back(), "the padded extent");
   }

@@ -167,17 +167,26 @@ void infer_norm(Inference& op) {
   op.results.push_back({op.value(0).dtype, shape});
 }
 
-void check_values(const Inference& op) {
+void check_values(Inference& op) {
   if (op.info.code == OpCode::op_hardtanh && op.attrs[0].f > op.attrs[1].f)
     op.reject("attribute low is ", op.attrs[0].f, ", above high, ", op.attrs[1].f);
-  if (op.info.code != OpCode::op_gelu) return;
-  const std::string& form = op.attrs[0].s;
-  if (form != "none" && form != "tanh") {
-    op.reject("attribute approximate is \"", shortened(form), "\", expected \"none\" or \"tanh\"");
+  if (op.info.code == OpCode::op_gelu) {
+    const std::string& form = op.attr("approximate").s;
+    if (form != "none" && form != "tanh")
+      op.reject("attribute approximate is \"", shortened(form), "\", expected \"none\" or \"tanh\"");
   }
 }
 
 }  // namespace
+
+std::vector<DimId> as_dims(const Attr& attr) { return {attr.ints.begin(), attr.ints.end()}; }
+
+void check_count(const Inference& op, const Attr& attr, std::string_view name) {
+  const size_t rank = op.value(0).shape.size();
+  if (attr.ints.size() == rank) return;
+  op.reject("attribute ", name, " has ", counted(attr.ints.size(), "entry", "entries"), ", expected ", rank,
+            ", one per dim of ", op.graph.describe(op.operands[0]));
+}
 
 std::string Inference::where(size_t operand) const {
   return cat(info.name, ": operand ", operand, " (", graph.describe(operands[operand]), ")");
@@ -306,6 +315,16 @@ void infer(Inference& op) {
       break;
     case Rule::ldexp: infer_ldexp(op); break;
     case Rule::bitcast: infer_bitcast(op); break;
+    case Rule::squeeze: infer_squeeze(op); break;
+    case Rule::expand_dims: infer_expand_dims(op); break;
+    case Rule::stack: infer_stack(op); break;
+    case Rule::split: infer_split(op); break;
+    case Rule::roll: infer_roll(op); break;
+    case Rule::tile: infer_tile(op); break;
+    case Rule::repeat: infer_repeat(op); break;
+    case Rule::diagonal: infer_diagonal(op); break;
+    case Rule::tri: infer_tri(op); break;
+    case Rule::eye: infer_eye(op); break;
   }
   for (const ResultType& r : op.results) check_shape(op.dims, r.dtype, r.shape, info.name);
 }

@@ -63,8 +63,22 @@ void infer_transpose(Inference& op);
 void infer_reverse(Inference& op);
 void infer_dim(Inference& op);
 void infer_iota(Inference& op);
+// op_arrange.cpp
+void infer_squeeze(Inference& op);
+void infer_expand_dims(Inference& op);
+void infer_stack(Inference& op);
+void infer_split(Inference& op);
+void infer_roll(Inference& op);
+void infer_tile(Inference& op);
+void infer_repeat(Inference& op);
+void infer_diagonal(Inference& op);
+void infer_tri(Inference& op);
+void infer_eye(Inference& op);
 
 // Shared by the rules.
+std::vector<DimId> as_dims(const Attr& attr);
+// A list attribute with an entry per dim of the operand; refused otherwise.
+void check_count(const Inference& op, const Attr& attr, std::string_view name);
 int64_t normal_axis(const Inference& op, int64_t axis, size_t rank, std::string_view attribute);
 void normalise_axes(Inference& op, Attr& axes, size_t rank);
 // The extent that dims broadcast to; throws naming both operands' shapes.

@@ -1,11 +1,44 @@
-// What composite ops mean, one function each, in files by kind; decompose.cpp calls them.
+// What decompositions are written with, and where each kind lies.
 #pragma once
+
+#include <span>
+#include <vector>
 
 #include "pass/rebuild.h"
 
 namespace ingot::pass {
 
-// Appends the op's meaning over the new operands and returns the value of its result.
-ValueId nextafter(Rebuild& r, const ir::Op& op);
+// How one op becomes others: sets its results.
+struct Decomposition {
+  OpCode code;
+  void (*run)(Rebuild& r, const ir::Op& op);
+};
+
+std::span<const Decomposition> float_decompositions();      // decompose_float.cpp
+std::span<const Decomposition> movement_decompositions();   // decompose_movement.cpp
+std::span<const Decomposition> composite_decompositions();  // decompose_composite.cpp
+
+// Of an op with one result, by a function that makes it.
+template <ValueId (*make)(Rebuild&, const ir::Op&)>
+void single(Rebuild& r, const ir::Op& op) {
+  r.set(op.results[0], make(r, op));
+}
+
+inline NamedAttr axes(std::vector<int64_t> list) { return {"axes", ir::Attr::of_ints(std::move(list))}; }
+inline NamedAttr keep() { return {"keepdims", ir::Attr::of_bool(true)}; }
+inline NamedAttr shape_of(const std::vector<ir::DimId>& dims) { return {"shape", ir::Attr::of_dims(dims)}; }
+
+// f16 and bf16 compute in f32 inside and round once at the output.
+struct Widened {
+  Rebuild& r;
+  ir::DType own;
+
+  bool narrow() const { return own == ir::DType::f16 || own == ir::DType::bf16; }
+  ValueId in(ValueId v) const {
+    return narrow() ? r.op(OpCode::op_cast, {v}, {{"to", ir::Attr::of_dtype(ir::DType::f32)}}) : v;
+  }
+  ValueId out(ValueId v) const { return narrow() ? r.op(OpCode::op_cast, {v}, {{"to", ir::Attr::of_dtype(own)}}) : v; }
+  ir::DType inside() const { return narrow() ? ir::DType::f32 : own; }
+};
 
 }  // namespace ingot::pass

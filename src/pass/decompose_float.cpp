@@ -16,8 +16,6 @@ DType bits_of(DType float_type) {
   }
 }
 
-}  // namespace
-
 // One step of the magnitude, up where b lies farther from zero on a's side; from a zero to the least denormal of b's
 // sign; b itself where they are equal (so that -0 towards +0 is +0, as in C); NaN, by addition, where one is NaN.
 ValueId nextafter(Rebuild& r, const ir::Op& op) {
@@ -36,6 +34,13 @@ ValueId nextafter(Rebuild& r, const ir::Op& op) {
   const ValueId nan = r.op(OpCode::op_or, {r.op(OpCode::op_isnan, {a}), r.op(OpCode::op_isnan, {b})});
   const ValueId different = r.op(OpCode::op_select, {nan, sum, next});
   return r.op(OpCode::op_select, {r.op(OpCode::op_eq, {a, b}), b, different});
+}
+
+}  // namespace
+
+std::span<const Decomposition> float_decompositions() {
+  static constexpr Decomposition table[] = {{OpCode::op_nextafter, single<nextafter>}};
+  return table;
 }
 
 }  // namespace ingot::pass

@@ -120,6 +120,9 @@ static void the_builder_names_what_is_wrong(void) {
   FAILS(INGOT_INVALID_ARGUMENT, "add", ingot_graph_op(g, INGOT_OP_ADD, pair, 1, NULL, 0, &v, 1));
   FAILS(INGOT_INVALID_ARGUMENT, "add", ingot_graph_op(g, INGOT_OP_ADD, pair, 3, NULL, 0, &v, 1));
   FAILS(INGOT_INVALID_ARGUMENT, "n_results", ingot_graph_op(g, INGOT_OP_EXP, pair, 1, NULL, 0, &v, 2));
+  FAILS(INGOT_INVALID_ARGUMENT, "n_results", ingot_graph_op(g, INGOT_OP_EXP, pair, 1, NULL, 0, &v, 0));
+  FAILS(INGOT_INVALID_ARGUMENT, "n_results", ingot_graph_op(g, INGOT_OP_EXP, pair, 1, NULL, 0, &v, SIZE_MAX));
+  FAILS(INGOT_INVALID_ARGUMENT, "results", ingot_graph_op(g, INGOT_OP_EXP, pair, 1, NULL, 0, NULL, 1));
   FAILS(INGOT_INVALID_ARGUMENT, "9999", ingot_graph_op(g, 9999, pair, 1, NULL, 0, &v, 1));
   FAILS(INGOT_INVALID_ARGUMENT, "", ingot_graph_op(g, 0, pair, 1, NULL, 0, &v, 1));
   pair[1] = 1u << 30;

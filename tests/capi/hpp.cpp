@@ -51,6 +51,28 @@ TEST_CASE("a graph is built, printed, parsed back and run") {
   CHECK(context.stats().runs == 1);
 }
 
+TEST_CASE("an op of several results gives each, and a wrong number of them changes nothing") {
+  const Context context;
+  Graph g(context);
+  const Value x = g.input<float>("x", {6});
+  const std::vector<Value> parts = g.op(INGOT_OP_SPLIT, {x}, {{"sizes", {1, 2, 3}}}, 3);
+  REQUIRE(parts.size() == 3);
+  g.output(parts[2]);
+  g.output(g.op(INGOT_OP_NEG, {parts[1]}));
+  for (const size_t wrong : {size_t{0}, size_t{1}, size_t{2}, size_t{4}})
+    CHECK(code_of([&] { g.op(INGOT_OP_SPLIT, {x}, {{"sizes", {1, 2, 3}}}, wrong); }) == INGOT_INVALID_ARGUMENT);
+  CHECK(code_of([&] { g.op(INGOT_OP_SPLIT, {x}, {{"parts", 2}}); }) == INGOT_INVALID_ARGUMENT);
+  CHECK(g.op(INGOT_OP_SPLIT, {x}, {{"parts", 1}}).id == parts[2].id + 2);  // after neg
+  g.finish();
+  const Graph again = Graph::parse(context, g.print());
+  CHECK(again.print() == g.print());
+  const Executable e(context, again);
+  float in[6] = {1, 2, 3, 4, 5, 6}, last[3] = {}, middle[2] = {};
+  e.run({Tensor(in, {6})}, {Tensor(last, {3}), Tensor(middle, {2})});
+  CHECK((last[0] == 4 && last[1] == 5 && last[2] == 6));
+  CHECK((middle[0] == -2 && middle[1] == -3));
+}
+
 TEST_CASE("shapes mix dims and numbers, and every way to write an attribute arrives as what it says") {
   const Context context;
   Graph g(context);

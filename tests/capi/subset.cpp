@@ -66,6 +66,36 @@ TEST_CASE("a subset computes its fetches from its feeds, and only what leads fro
   CHECK(twice.data == out.data);
 }
 
+TEST_CASE("of an op with several results one may be fed and another fetched") {
+  const Context c = context();
+  const Graph g = parse(c,
+                        "ingot 1.0\n"
+                        "graph @halves(%x: f32[2*N], %n: dim N) -> (f32[N]) {\n"
+                        "  %low, %high = split %x {parts = 2}\n"
+                        "  %sum = add %low, %high\n"
+                        "  return %sum\n"
+                        "}\n");
+  const Executable e = compile(c, g);
+  const auto v = [&](const char* name) { return value(g, name); };
+  Floats x({4}, {1, 2, 3, 4}), low({2}, {10, 20}), out({2}, {0, 0}), more({2}, {0, 0});
+  int64_t extent = 2;
+  ingot_tensor n = x.tensor;
+  n.data = &extent, n.ndim = 0, n.dtype = {0, 64, 1};
+  const Part one = part(e, {v("x"), v("n")}, {v("high")});
+  REQUIRE(one.result.code == INGOT_OK);
+  ok(run(one.executable, {&x.tensor, &n}, {&out.tensor}));
+  CHECK(out.data == std::vector<float>{3, 4});
+  const Part fed = part(e, {v("x"), v("n"), v("low")}, {v("sum"), v("high")});
+  REQUIRE(fed.result.code == INGOT_OK);
+  ok(run(fed.executable, {&x.tensor, &n, &low.tensor}, {&out.tensor, &more.tensor}));
+  CHECK(out.data == std::vector<float>{13, 24});
+  CHECK(more.data == std::vector<float>{3, 4});
+  const Part both = part(e, {v("low"), v("high")}, {v("sum")});
+  REQUIRE(both.result.code == INGOT_OK);
+  ok(run(both.executable, {&low.tensor, &low.tensor}, {&out.tensor}));
+  CHECK(out.data == std::vector<float>{20, 40});
+}
+
 TEST_CASE("an extent that is an expression of unbound symbols stands for itself") {
   const Context c = context();
   const Graph g = parse(c, chain);

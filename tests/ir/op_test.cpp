@@ -32,22 +32,24 @@ TEST_CASE("op numbers and names are unique, ascending, and found both ways") {
 
 TEST_CASE("op numbers are those released, for ever") {
   const std::pair<const char*, uint32_t> released[] = {
-      {"add", 1},         {"sub", 2},          {"mul", 3},         {"div", 4},         {"neg", 5},
-      {"abs", 6},         {"min", 7},          {"max", 8},         {"sqrt", 9},        {"floor", 10},
-      {"ceil", 11},       {"round", 12},       {"fma", 13},        {"rsqrt", 20},      {"exp", 21},
-      {"log", 22},        {"tanh", 23},        {"erf", 24},        {"sigmoid", 25},    {"pow", 26},
-      {"gelu", 27},       {"silu", 28},        {"relu", 29},       {"eq", 40},         {"ne", 41},
-      {"lt", 42},         {"le", 43},          {"gt", 44},         {"ge", 45},         {"and", 46},
-      {"or", 47},         {"xor", 48},         {"not", 49},        {"select", 50},     {"clamp", 51},
-      {"cast", 52},       {"iota", 60},        {"reshape", 61},    {"transpose", 62},  {"broadcast", 63},
-      {"slice", 64},      {"pad", 65},         {"concat", 66},     {"reverse", 67},    {"dim", 68},
-      {"reduce_sum", 80}, {"reduce_prod", 81}, {"reduce_max", 82}, {"reduce_min", 83}, {"reduce_mean", 84},
-      {"reduce_any", 85}, {"reduce_all", 86},  {"matmul", 100},    {"softmax", 110},   {"layer_norm", 111},
-      {"rms_norm", 112},  {"exp2", 200},       {"expm1", 201},     {"log2", 202},      {"log1p", 203},
-      {"exp10", 204},     {"log10", 205},      {"sin", 206},       {"cos", 207},       {"tan", 208},
-      {"sinpi", 209},     {"cospi", 210},      {"asin", 211},      {"acos", 212},      {"atan", 213},
-      {"atan2", 214},     {"sinh", 215},       {"cosh", 216},      {"asinh", 217},     {"acosh", 218},
-      {"atanh", 219},     {"cbrt", 220},       {"hypot", 221},     {"erfc", 222},
+      {"add", 1},           {"sub", 2},          {"mul", 3},         {"div", 4},         {"neg", 5},
+      {"abs", 6},           {"min", 7},          {"max", 8},         {"sqrt", 9},        {"floor", 10},
+      {"ceil", 11},         {"round", 12},       {"fma", 13},        {"rsqrt", 20},      {"exp", 21},
+      {"log", 22},          {"tanh", 23},        {"erf", 24},        {"sigmoid", 25},    {"pow", 26},
+      {"gelu", 27},         {"silu", 28},        {"relu", 29},       {"eq", 40},         {"ne", 41},
+      {"lt", 42},           {"le", 43},          {"gt", 44},         {"ge", 45},         {"and", 46},
+      {"or", 47},           {"xor", 48},         {"not", 49},        {"select", 50},     {"clamp", 51},
+      {"cast", 52},         {"iota", 60},        {"reshape", 61},    {"transpose", 62},  {"broadcast", 63},
+      {"slice", 64},        {"pad", 65},         {"concat", 66},     {"reverse", 67},    {"dim", 68},
+      {"reduce_sum", 80},   {"reduce_prod", 81}, {"reduce_max", 82}, {"reduce_min", 83}, {"reduce_mean", 84},
+      {"reduce_any", 85},   {"reduce_all", 86},  {"matmul", 100},    {"softmax", 110},   {"layer_norm", 111},
+      {"rms_norm", 112},    {"exp2", 200},       {"expm1", 201},     {"log2", 202},      {"log1p", 203},
+      {"exp10", 204},       {"log10", 205},      {"sin", 206},       {"cos", 207},       {"tan", 208},
+      {"sinpi", 209},       {"cospi", 210},      {"asin", 211},      {"acos", 212},      {"atan", 213},
+      {"atan2", 214},       {"sinh", 215},       {"cosh", 216},      {"asinh", 217},     {"acosh", 218},
+      {"atanh", 219},       {"cbrt", 220},       {"hypot", 221},     {"erfc", 222},      {"squeeze", 300},
+      {"expand_dims", 301}, {"stack", 302},      {"split", 303},     {"roll", 304},      {"tile", 305},
+      {"repeat", 306},      {"diagonal", 307},   {"tril", 308},      {"triu", 309},      {"eye", 310},
   };
   for (const auto& [name, number] : released) {
     const OpInfo* op = find_op(name);
@@ -128,7 +130,8 @@ TEST_CASE("every op has an example that parses and uses it, and the op reference
     CAPTURE(example);
     CHECK(example.starts_with(op.name));
     // A result of any dtype and shape is brought to one that the graph's head can name.
-    const Graph g = parse(cat("ingot 1.0\ngraph @example(", example_inputs(), ") -> (bool[]) {\n  %r = ", example,
+    const char* names = op.rule == Rule::split ? "  %r, %q = " : "  %r = ";
+    const Graph g = parse(cat("ingot 1.0\ngraph @example(", example_inputs(), ") -> (bool[]) {\n", names, example,
                               "\n  %same = eq %r, %r\n  %all = reduce_all %same\n  return %all\n}\n"));
     CHECK(g.op(0).code == op.code);
   }

@@ -160,10 +160,12 @@ TEST_CASE("every op prints and reads back to an equal graph") {
   const ValueId m = g.input("", DType::boolean, {b, n, t.constant(1)}), i = g.input("i", DType::i16, {six});
   const ValueId power = g.input("power", DType::i32, {});
   const ValueId s = g.input("s", DType::f32, {}), w = g.input("w", DType::f32, {six});
+  const ValueId one = g.input("one", DType::f32, {t.constant(1), b, t.constant(1)});
   for (const OpInfo& op : op_table()) {
     const ValueId of_type = op.types == TypeSet::boo ? m : op.types == TypeSet::bit || op.types == TypeSet::itg ? i : x;
     std::vector<ValueId> operands(op.min_operands, of_type);
     std::vector<std::vector<NamedAttr>> variants{{}};
+    std::vector<std::pair<std::vector<ValueId>, std::vector<NamedAttr>>> more;
     switch (op.rule) {
       case Rule::nary: operands.back() = of_type == i ? i : y; break;
       case Rule::compare: operands[1] = y; break;
@@ -183,6 +185,8 @@ TEST_CASE("every op prints and reads back to an equal graph") {
         break;
       case Rule::pad:
         operands = {x, s}, variants = {{dims("low", {n, t.constant(-2), t.constant(0)}), ints("high", {1, 0, -1})}};
+        for (const char* mode : {"edge", "reflect", "wrap"})
+          more.push_back({{x}, {ints("low", {0, 2, 1}), ints("high", {0, 3, 0}), {"mode", Attr::of_string(mode)}}});
         break;
       case Rule::concat: operands = {x, x, x}, variants = {{}, {integer("axis", -1)}}; break;
       case Rule::dim: variants = {{{"size", {.kind = AttrKind::dim, .i = t.add(b, six)}}}, {integer("size", 7)}}; break;
@@ -197,11 +201,31 @@ TEST_CASE("every op prints and reads back to an equal graph") {
       case Rule::test: break;
       case Rule::ldexp: operands[1] = power; break;
       case Rule::bitcast: variants = {{{"to", Attr::of_dtype(DType::u32)}}}; break;
+      case Rule::squeeze: operands = {one}, variants = {{ints("axes", {0, -1})}, {ints("axes", {})}}; break;
+      case Rule::expand_dims: variants = {{ints("axes", {0, -2})}, {ints("axes", {})}}; break;
+      case Rule::stack: operands = {x, x}, variants = {{}, {integer("axis", -1)}}; break;
+      case Rule::split:
+        variants = {{integer("axis", 1), integer("parts", 8)},
+                    {integer("axis", -1), ints("sizes", {1, 0, 5})},
+                    {dims("sizes", {b})}};
+        break;
+      case Rule::roll: variants = {{dims("shifts", {b, t.constant(-7)}), ints("axes", {-1, 0})}}; break;
+      case Rule::tile: variants = {{dims("repeats", {t.constant(2), n, t.constant(1)})}}; break;
+      case Rule::repeat:
+        variants = {{integer("repeats", 3)}, {{"repeats", {.kind = AttrKind::dim, .i = b}}, integer("axis", 1)}};
+        break;
+      case Rule::diagonal: variants = {{}, {integer("offset", -2), integer("axis1", -1), integer("axis2", 0)}}; break;
+      case Rule::tri: variants = {{}, {integer("diagonal", -1)}}; break;
+      case Rule::eye:
+        variants = {{dims("shape", {b, n})},
+                    {dims("shape", {b, n, six}), integer("diagonal", 2), {"dtype", Attr::of_dtype(DType::i8)}}};
+        break;
       case Rule::unary:
         if (op.name == "gelu") variants.push_back({{"approximate", Attr::of_string("tanh")}});
         break;
     }
-    for (const auto& attrs : variants) g.output("", apply(g, op.name, operands, attrs));
+    for (const auto& attrs : variants) more.emplace_back(operands, attrs);
+    for (const auto& [over, attrs] : more) g.output("", apply(g, op.name, over, attrs));
   }
   g.seal();
   const std::string text = print(g);
@@ -287,4 +311,27 @@ TEST_CASE("facts stated after ops are printed as a text states them") {
           "(%x: f32[N], %y: f32[K]) -> (f32[K, 8]) where K >= 2, N == 8*K",
           "  %r = reshape %x {shape = [K, 8]}\n  %0 = reshape %y {shape = [K, 1]}\n  %1 = add %r, %0\n  return %1\n"));
   golden(print(g));
+}
+
+TEST_CASE("an op of several results: each is named, and their number is the op's") {
+  const std::string head = "(%x: f32[N, 6]) -> (f32[N, 2], f32[N, 2])";
+  const std::string text = graph(head, "  %a, %0, %1 = split %x {axis = 1, parts = 3}\n  return %a, %1\n");
+  golden(text);
+  const Graph g = parse(text);
+  CHECK(g.op(0).results.size() == 3);
+  CHECK(g.outputs()[1].value == g.op(0).results[2]);
+  CHECK(g.value(g.outputs()[1].value).result == 2);
+  golden(graph("(%x: f32[M+N, 6], %y: f32[N], %z: f32[M]) -> (f32[N, 6], f32[M, 6])",
+               "  %0, %1 = split %x {sizes = [N, M]}\n  return %0, %1\n"));
+  const auto wrong = [&](const std::string& statement) {
+    return fault([&] { parse(graph(head, statement + "\nreturn %a, %a")); });
+  };
+  CHECK(wrong("%a = split %x {axis = 1, parts = 3}") == "3:2: split has 3 results, 1 is named");
+  CHECK(wrong("%a, %b = split %x {axis = 1, parts = 3}") == "3:2: split has 3 results, 2 are named");
+  CHECK(wrong("%a, %b, %c, %d = split %x {axis = 1, parts = 3}") == "3:2: split has 3 results, 4 are named");
+  CHECK(wrong("%a, %a, %c = split %x {axis = 1, parts = 3}") == "3:6: the name 'a' is taken by another value");
+  CHECK(wrong("%a, %b, %c = split %x {axis = 1, parts = 3} : f32[N, 2], f32[N, 2]") != "");
+  CHECK(wrong("%a, %b, %c = split %x {axis = 1, parts = 3} : f32[N, 2], f32[N, 2], f32[N, 2]") == "");
+  CHECK(wrong("%a, %b, %c = split %x {axis = 1, parts = 3} : f32[N, 2], f32[N, 3], f32[N, 2]")
+            .find("the type here is f32[N, 3]") != std::string::npos);
 }

@@ -114,7 +114,8 @@ std::string describe(const ir::Graph& graph) {
     }
   for (uint32_t i = 0; i < graph.op_count(); ++i) {
     const ir::Op& op = graph.op(i);
-    out += cat("  ", graph.describe(op.results[0]), " = ", ir::op_info(op.code)->name);
+    for (const ir::ValueId v : op.results) out += cat(v == op.results[0] ? "  " : ", ", graph.describe(v));
+    out += cat(" = ", ir::op_info(op.code)->name);
     for (const ir::ValueId v : op.operands) out += cat(" %", v);
     for (size_t a = 0; a < op.attrs.size(); ++a) {
       const ir::Attr& at = op.attrs[a];

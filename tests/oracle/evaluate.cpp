@@ -6,6 +6,8 @@
 
 #include "folds.h"
 #include "functions.h"
+#include "index.h"
+#include "moves.h"
 #include "narrow.h"
 #include "scalar_ops.h"
 
@@ -16,38 +18,6 @@ namespace {
 using ir::DType;
 using ir::OpClass;
 using ir::OpCode;
-using Index = std::vector<int64_t>;
-
-int64_t linear(const std::vector<int64_t>& shape, const Index& index) {
-  int64_t at = 0;
-  for (size_t d = 0; d < shape.size(); ++d) at = at * shape[d] + index[d];
-  return at;
-}
-
-// Calls f(index) for each index of a shape in row-major order.
-template <class F>
-void each_index(const std::vector<int64_t>& shape, F f) {
-  if (element_count(shape) == 0) return;
-  Index index(shape.size(), 0);
-  for (;;) {
-    f(std::as_const(index));
-    size_t d = shape.size();
-    for (; d > 0; --d) {
-      if (++index[d - 1] < shape[d - 1]) break;
-      index[d - 1] = 0;
-    }
-    if (d == 0) return;
-  }
-}
-
-// The element of x that NumPy's broadcasting reads for a result index.
-uint64_t broadcast_at(const Array& x, const Index& index) {
-  const size_t skip = index.size() - x.shape.size();
-  int64_t at = 0;
-  for (size_t d = 0; d < x.shape.size(); ++d) at = at * x.shape[d] + (x.shape[d] == 1 ? 0 : index[skip + d]);
-  return x.bits[static_cast<size_t>(at)];
-}
-
 class Evaluator {
  public:
   Evaluator(const ir::Graph& g, std::vector<int64_t> dims) : g_(g), dims_(std::move(dims)), values_(g.value_count()) {}
@@ -58,10 +28,12 @@ class Evaluator {
       if (g_.value(v).kind == ir::ValueKind::constant) constant(v);
     for (uint32_t i = 0; i < g_.op_count(); ++i) {
       const ir::Op& op = g_.op(i);
-      Array out{g_.value(op.results[0]).dtype, shape_of(op.results[0]), {}};
-      out.bits.resize(element_count(out.shape));
-      apply(op, out);
-      values_[op.results[0]] = std::move(out);
+      for (size_t which = 0; which < op.results.size(); ++which) {
+        Array out{g_.value(op.results[which]).dtype, shape_of(op.results[which]), {}};
+        out.bits.resize(element_count(out.shape));
+        apply(op, which, out);
+        values_[op.results[which]] = std::move(out);
+      }
     }
     return std::move(values_);
   }
@@ -91,7 +63,8 @@ class Evaluator {
     values_[v] = std::move(out);
   }
 
-  void apply(const ir::Op& op, Array& out) {
+  // The result `which` of an op.
+  void apply(const ir::Op& op, size_t which, Array& out) {
     switch (op.code) {
       case OpCode::op_iota: return iota(op, out);
       case OpCode::op_dim: out.bits = {static_cast<uint64_t>(dims_[static_cast<size_t>(attr(op, "size").i)])}; return;
@@ -105,7 +78,7 @@ class Evaluator {
     }
     switch (ir::op_info(op.code)->cls) {
       case OpClass::reduce: return reduce(op, out);
-      case OpClass::movement: return move(op, out);
+      case OpClass::movement: return move(op, which, out);
       default: return elementwise(op, out);
     }
   }
@@ -130,7 +103,10 @@ class Evaluator {
   }
 
   // Ops whose result elements each are one element of the operand, or padding.
-  void move(const ir::Op& op, Array& out) {
+  void move(const ir::Op& op, size_t which, Array& out) {
+    std::vector<const Array*> operands;
+    for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(&operand(op, i));
+    if (arranged(op, operands, dims_, which, out)) return;
     const Array& x = operand(op, 0);
     const size_t rank = x.shape.size();
     size_t n = 0;

@@ -155,6 +155,7 @@ class Battery {
     add(OpCode::op_concat, {x_, column_, y_}, {{"axis", Attr::of_int(1)}});
     add(OpCode::op_reshape, {x_}, {ints("shape", {-1})});
     add(OpCode::op_reshape, {x_}, {{"shape", Attr::of_dims({net_.num(1), n_, m_})}});
+    arranged();
     const auto dim = [](ir::DimId d) { return ir::NamedAttr{"size", {.kind = ir::AttrKind::dim, .i = d}}; };
     const ValueId rows = net_.op(OpCode::op_dim, {}, {dim(m_)});
     net_.out(rows);
@@ -166,6 +167,65 @@ class Battery {
       add(OpCode::op_iota, {},
           {{"shape", Attr::of_dims({m_, n_})}, {"axis", Attr::of_int(axis)}, {"dtype", Attr::of_dtype(type_)}});
     }
+  }
+
+  // Movement that decomposes. Counts that a small size does not allow are taken from where they fit.
+  void arranged() {
+    add(OpCode::op_squeeze, {column_}, {ints("axes", {1})});
+    add(OpCode::op_expand_dims, {x_}, {ints("axes", {0, -1})});
+    add(OpCode::op_expand_dims, {one_}, {ints("axes", {0})});
+    for (const int64_t axis : {0, 1, 2}) add(OpCode::op_stack, {x_, y_, z_}, {{"axis", Attr::of_int(axis)}});
+    const ValueId doubled = net_.op(OpCode::op_concat, {x_, y_}, {{"axis", Attr::of_int(1)}});
+    const ValueId longer = net_.op(OpCode::op_concat, {x_, y_}, {{"axis", Attr::of_int(0)}});
+    parts(doubled, 2, {{"axis", Attr::of_int(1)}, {"parts", Attr::of_int(2)}});
+    parts(longer, 3, {{"axis", Attr::of_int(0)}, {"sizes", Attr::of_dims({m_, net_.num(0), m_})}});
+    for (const std::vector<int64_t>& shifts : {std::vector<int64_t>{1, 0}, {-2, 5}, {1000001, -3}})
+      add(OpCode::op_roll, {x_}, {ints("shifts", shifts), ints("axes", {1, 0})});
+    add(OpCode::op_roll, {x_}, {{"shifts", Attr::of_dims({m_})}, ints("axes", {-1})});
+    add(OpCode::op_tile, {row_}, {ints("repeats", {3})});
+    add(OpCode::op_tile, {column_}, {{"repeats", Attr::of_dims({net_.num(2), n_})}});
+    add(OpCode::op_tile, {row_}, {ints("repeats", {0})});
+    add(OpCode::op_repeat, {x_}, {{"repeats", Attr::of_int(2)}, {"axis", Attr::of_int(0)}});
+    add(OpCode::op_repeat, {column_}, {{"repeats", {.kind = ir::AttrKind::dim, .i = n_}}, {"axis", Attr::of_int(0)}});
+    add(OpCode::op_repeat, {row_}, {{"repeats", Attr::of_int(3)}});
+    for (const int64_t offset : {0, 1, -1, 5, -2}) add(OpCode::op_diagonal, {x_}, {{"offset", Attr::of_int(offset)}});
+    add(OpCode::op_diagonal, {x_}, {{"axis1", Attr::of_int(1)}, {"axis2", Attr::of_int(0)}});
+    const ValueId cube = net_.op(OpCode::op_stack, {x_, y_}, {{"axis", Attr::of_int(1)}});
+    add(OpCode::op_diagonal, {cube}, {{"axis1", Attr::of_int(-1)}, {"axis2", Attr::of_int(0)}});
+    add(OpCode::op_diagonal, {cube}, {{"offset", Attr::of_int(1)}});
+    for (const int64_t diagonal : {0, 1, -2}) {
+      add(OpCode::op_tril, {x_}, {{"diagonal", Attr::of_int(diagonal)}});
+      add(OpCode::op_triu, {cube}, {{"diagonal", Attr::of_int(diagonal)}});
+      if (!stored())
+        add(OpCode::op_eye, {},
+            {{"shape", Attr::of_dims({m_, n_})},
+             {"diagonal", Attr::of_int(diagonal)},
+             {"dtype", Attr::of_dtype(type_)}});
+    }
+    if (!stored())
+      add(OpCode::op_eye, {}, {{"shape", Attr::of_dims({net_.num(2), m_, n_})}, {"dtype", Attr::of_dtype(type_)}});
+    const auto edges = [&](ValueId v, std::vector<int64_t> low, std::vector<int64_t> high, const char* mode) {
+      add(OpCode::op_pad, {v},
+          {ints("low", std::move(low)), ints("high", std::move(high)), {"mode", Attr::of_string(mode)}});
+    };
+    // Four rows and columns more than there are, so that counts up to 4 fit whatever the size.
+    const ValueId fits = net_.op(OpCode::op_pad, {x_, one_}, {ints("low", {4, 0}), ints("high", {0, 4})});
+    edges(fits, {1, 2}, {3, 0}, "edge");
+    edges(fits, {3, 0}, {2, 1}, "reflect");
+    edges(fits, {4, 1}, {0, 3}, "wrap");
+    // As many as there are.
+    add(OpCode::op_pad, {x_},
+        {{"low", Attr::of_dims({m_, n_})}, ints("high", {0, 0}), {"mode", Attr::of_string("wrap")}});
+    add(OpCode::op_pad, {fits},
+        {{"low", Attr::of_dims({m_, net_.num(0)})}, ints("high", {0, 3}), {"mode", Attr::of_string("reflect")}});
+    add(OpCode::op_pad, {fits},
+        {{"low", Attr::of_dims({m_, net_.num(5)})}, ints("high", {0, 3}), {"mode", Attr::of_string("edge")}});
+  }
+
+  // All parts of a split, each an output.
+  void parts(ValueId v, size_t count, std::vector<NamedAttr> attrs) {
+    const ValueId first = net_.op(OpCode::op_split, {v}, std::move(attrs));
+    for (size_t i = 0; i < count; ++i) net_.out(first + static_cast<ValueId>(i));
   }
 
   void reductions() {

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "evaluate.h"
-#include "narrow.h"
+#include "random.h"
 
 namespace ingot::oracle {
 
@@ -20,28 +20,6 @@ using Shape = std::vector<int64_t>;
 
 constexpr size_t assignments = 3;
 constexpr int64_t most_elements = 6000;
-
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x1234567u) { next(); }
-  uint64_t next() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    uint64_t x = state_;
-    x ^= x >> 33;
-    x *= 0xff51afd7ed558ccdu;
-    return x ^ x >> 29;
-  }
-  int64_t below(int64_t n) { return static_cast<int64_t>(next() >> 8) % n; }
-  int64_t between(int64_t lo, int64_t hi) { return lo + below(hi - lo + 1); }
-  bool chance(int percent) { return below(100) < percent; }
-  template <class T, size_t n>
-  T pick(const T (&list)[n]) {
-    return list[below(static_cast<int64_t>(n))];
-  }
-
- private:
-  uint64_t state_;
-};
 
 // A value in the making with its extents under each assignment of sizes.
 struct Known {
@@ -251,8 +229,10 @@ class Generator {
         std::swap(*graph_, trial);
         return false;
       }
-      add(v);
-      made_.push_back(v);
+      for (const ValueId result : graph_->op(graph_->value(v).source).results) {
+        add(result);
+        made_.push_back(result);
+      }
       return true;
     } catch (const Error& e) {
       if (e.code() != Code::invalid_argument) throw;
@@ -349,6 +329,7 @@ class Generator {
   bool movement(const Known& x) {
     const auto rank = static_cast<int64_t>(x.dims.size());
     ir::DimTable& t = graph_->dims();
+    if (r_.chance(25)) return arranged(x);
     switch (r_.below(8)) {
       case 0: {
         std::vector<int64_t> perm;
@@ -390,6 +371,70 @@ class Generator {
         return emit(OpCode::op_iota, {}, {attrs[0], attrs[1], attrs[2]});
       }
     }
+  }
+
+  // Movement that decomposes.
+  bool arranged(const Known& x) {
+    const auto rank = static_cast<int64_t>(x.dims.size());
+    if (rank == 0) return emit(OpCode::op_expand_dims, {x.id}, {{"axes", Attr::of_ints({0})}});
+    const int64_t axis = r_.below(rank);
+    const auto d = static_cast<size_t>(axis);
+    const NamedAttr at{"axis", Attr::of_int(axis)};
+    std::vector<int64_t> counts, others;
+    for (int64_t i = 0; i < rank; ++i)
+      counts.push_back(r_.chance(50) ? 1 : r_.between(0, 3)), others.push_back(r_.below(3));
+    switch (r_.below(9)) {
+      case 0: {
+        std::vector<int64_t> units;
+        for (size_t i = 0; i < x.dims.size(); ++i)
+          if (std::ranges::all_of(x.shapes, [&](const Shape& s) { return s[i] == 1; }))
+            units.push_back(static_cast<int64_t>(i));
+        if (units.empty()) return emit(OpCode::op_expand_dims, {x.id}, {{"axes", Attr::of_ints({axis, -1})}});
+        return emit(OpCode::op_squeeze, {x.id}, {{"axes", Attr::of_ints(units)}});
+      }
+      case 1: {
+        std::vector<ValueId> same = {x.id};
+        for (const Known& k : pool_)
+          if (k.type == x.type && k.shapes == x.shapes && r_.chance(60)) same.push_back(k.id);
+        return emit(OpCode::op_stack, same, {{"axis", Attr::of_int(r_.below(rank + 1))}});
+      }
+      case 2: {
+        if (r_.chance(50)) return emit(OpCode::op_split, {x.id}, {at, {"parts", Attr::of_int(r_.between(1, 4))}});
+        const DimId some = graph_->dims().constant(r_.below(3));
+        return emit(OpCode::op_split, {x.id},
+                    {at, {"sizes", Attr::of_dims({some, graph_->dims().sub(x.dims[d], some)})}});
+      }
+      case 3: {
+        const DimId shift = r_.chance(30) ? any_extent() : graph_->dims().constant(r_.between(-9, 9));
+        return emit(OpCode::op_roll, {x.id}, {{"shifts", Attr::of_dims({shift})}, {"axes", Attr::of_ints({axis})}});
+      }
+      case 4: return emit(OpCode::op_tile, {x.id}, {{"repeats", Attr::of_ints(counts)}});
+      case 5: return emit(OpCode::op_repeat, {x.id}, {{"repeats", Attr::of_int(r_.between(0, 3))}, at});
+      case 6: {
+        if (rank < 2) return false;
+        const int64_t second = (axis + 1 + r_.below(rank - 1)) % rank;
+        return emit(
+            OpCode::op_diagonal, {x.id},
+            {{"offset", Attr::of_int(r_.between(-3, 3))}, {"axis1", at.value}, {"axis2", Attr::of_int(second)}});
+      }
+      case 7:
+        return emit(r_.chance(50) ? OpCode::op_tril : OpCode::op_triu, {x.id},
+                    {{"diagonal", Attr::of_int(r_.between(-2, 2))}});
+      default: {
+        static constexpr const char* modes[] = {"edge", "reflect", "wrap"};
+        return emit(OpCode::op_pad, {x.id},
+                    {{"low", Attr::of_ints(counts)},
+                     {"high", Attr::of_ints(others)},
+                     {"mode", Attr::of_string(r_.pick(modes))}});
+      }
+    }
+  }
+
+  // The extent of some dim that is there.
+  DimId any_extent() {
+    const Known k = any();
+    return k.dims.empty() ? graph_->dims().constant(2)
+                          : k.dims[static_cast<size_t>(r_.below(static_cast<int64_t>(k.dims.size())))];
   }
 
   bool slice(const Known& x) {
@@ -557,60 +602,6 @@ class Generator {
 };
 
 }  // namespace
-
-namespace {
-uint64_t odd_bits(DType t) {
-  switch (t) {
-    case DType::f16: return 0xfc12;
-    case DType::bf16: return 0xff81;
-    case DType::f8e4m3: return 0xff;
-    case DType::f8e5m2: return 0xfc;
-    case DType::f32: return 0xffc12345;
-    default: return 0xfff8000000012345;
-  }
-}
-}  // namespace
-
-Array random_array(uint64_t seed, DType dtype, std::vector<int64_t> shape) {
-  Random r(seed);
-  Array out{dtype, std::move(shape), {}};
-  const size_t n = element_count(out.shape);
-  const bool specials = r.chance(35);
-  for (size_t i = 0; i < n; ++i) {
-    if (dtype == DType::boolean) {
-      out.bits.push_back(r.next() >> 20 & 1);
-    } else if (ir::is_float(dtype)) {
-      static constexpr double odd[] = {0.0,
-                                       -0.0,
-                                       1e30,
-                                       -1e30,
-                                       1e-40,
-                                       std::numeric_limits<double>::infinity(),
-                                       -std::numeric_limits<double>::infinity(),
-                                       88.5,
-                                       -104.0,
-                                       1.0,
-                                       2147483648.0,
-                                       0.5,
-                                       2.5};
-      double v = static_cast<double>(r.between(-400000, 400000)) / 100000;
-      if (specials && r.chance(4)) v = r.pick(odd);
-      uint64_t bits = is_narrow(dtype)      ? narrow_bits(dtype, v)
-                      : dtype == DType::f32 ? to_bits(static_cast<float>(v))
-                                            : to_bits(v);
-      // A NaN of another payload and sign shows who moves bits and who computes, an infinity who saturates.
-      if (specials && r.chance(1)) bits = odd_bits(dtype);
-      out.bits.push_back(bits);
-    } else {
-      const uint64_t all = ~uint64_t{0} >> (64 - 8 * ir::item_size(dtype));
-      int64_t v = r.between(-20, 20);
-      if (specials && r.chance(10)) v = static_cast<int64_t>(r.next());
-      if (specials && r.chance(3)) v = static_cast<int64_t>(all / 2 + 1);  // the least value of a signed type
-      out.bits.push_back(static_cast<uint64_t>(v) & all);
-    }
-  }
-  return out;
-}
 
 RandomGraph random_graph(uint64_t seed) { return Generator(seed).run(); }
 

@@ -26,7 +26,9 @@ Failing rebuild(const Failing& f, const std::vector<size_t>& outputs, const std:
   for (const size_t o : outputs) live[g.outputs()[o].value] = true;
   for (size_t i = g.op_count(); i-- > 0;) {
     const ir::Op& op = g.op(static_cast<uint32_t>(i));
-    if (!live[op.results[0]] || cut[op.results[0]]) continue;
+    // Cut for all of its results together.
+    const bool needed = std::ranges::any_of(op.results, [&](ValueId v) { return live[v]; });
+    if (!needed || cut[op.results[0]]) continue;
     for (const ValueId v : op.operands) live[v] = true;
   }
   Failing out;
@@ -50,7 +52,8 @@ Failing rebuild(const Failing& f, const std::vector<size_t>& outputs, const std:
       const ir::Op& op = g.op(value.source);
       std::vector<ValueId> operands;
       for (const ValueId a : op.operands) operands.push_back(now[a]);
-      now[v] = h->op(op.code, operands, attrs_of(op));
+      const ValueId first = h->op(op.code, operands, attrs_of(op));
+      for (size_t k = 0; k < op.results.size(); ++k) now[op.results[k]] = first + static_cast<ValueId>(k);
     }
   }
   for (const size_t o : outputs) h->output("", now[g.outputs()[o].value]);
@@ -90,10 +93,10 @@ Failing reduce(Failing failing, const std::function<bool(const Failing&)>& fails
       const ir::Op& op = failing.graph->op(i);
       // An op that is an output itself cannot become an input without becoming a copy.
       const auto outs = failing.graph->outputs();
-      if (std::any_of(outs.begin(), outs.end(), [&](const ir::Output& o) { return o.value == op.results[0]; }))
-        continue;
+      const auto made = [&](const ir::Output& o) { return std::ranges::find(op.results, o.value) != op.results.end(); };
+      if (std::any_of(outs.begin(), outs.end(), made)) continue;
       std::vector<bool> cut = no_cut();
-      cut[op.results[0]] = true;
+      for (const ValueId v : op.results) cut[v] = true;
       smaller = attempt(all_outputs(), cut);
     }
   }

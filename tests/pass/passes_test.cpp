@@ -233,3 +233,20 @@ TEST_CASE("facts that narrow a symbol do not move a slice") {
   const std::vector<Array> inputs = {floats({1, 1}, {5})};
   CHECK(check(g, inputs, main_ways()) == "");
 }
+
+TEST_CASE("of an op with several results only those that are used are left, and a second one like it is the first") {
+  Net n;
+  const ValueId x = n.in("x", DType::f32, {n.num(6), n.sym("N")});
+  const std::vector<NamedAttr> three = {{"axis", Attr::of_int(0)}, {"parts", Attr::of_int(3)}};
+  const ValueId first = n.op(OpCode::op_split, {x}, three), again = n.op(OpCode::op_split, {x}, three);
+  n.op(OpCode::op_exp, {first + 1});
+  n.out(first + 2);
+  n.out(n.op(OpCode::op_add, {first, again + 2}));
+  const auto g = n.done();
+  const ir::Graph merged = pass::dead_code(pass::common_subexpressions(pass::decompose(*g)));
+  CHECK(merged.op_count() == 3);  // two slices and the sum
+  CHECK(pass::dead_code(*g).op_count() == 3);
+  CHECK(pass::dead_code(pass::common_subexpressions(*g)).op_count() == 2);
+  const std::string text = check(g, std::vector{random_array(1, DType::f32, {6, 5})}, all_ways());
+  CHECK_MESSAGE(text.empty(), text);
+}
