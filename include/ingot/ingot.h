@@ -239,8 +239,8 @@ typedef int32_t ingot_log_level;
 enum { INGOT_LOG_DEBUG = 1, INGOT_LOG_INFO = 2, INGOT_LOG_WARNING = 3, INGOT_LOG_ERROR = 4 };
 
 /* Numerics flags of a graph, part of its text and of every key: each allows what changes bits and obliges to nothing.
- * RELAXED_PRECISION: f16 and bf16 are rounded where they are stored and nowhere else. This version takes no advantage of
- * RELAXED_CONTRACTIONS. */
+ * RELAXED_PRECISION: f16 and bf16 are rounded where they are stored and nowhere else. This version takes no advantage
+ * of RELAXED_CONTRACTIONS. */
 enum { INGOT_GRAPH_RELAXED_PRECISION = 1, INGOT_GRAPH_RELAXED_CONTRACTIONS = 2 };
 
 /* ---- objects ---- */

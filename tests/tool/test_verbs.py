@@ -104,7 +104,8 @@ class Explain(ToolTest):
             "graph @g(%x: f32[N], %y: f32[M], %k: dim K) -> (f32[N]) where N >= 1, N <= 9, N % 3 == 0, M == N {\n"
             "  %0 = neg %x\n  return %0\n}\n"
         )
-        for n, m, k, right in [(3, 3, 0, True), (0, 0, 1, False), (12, 12, 1, False), (4, 4, 1, False), (3, 6, 1, False)]:
+        right_or_not = [(3, 3, 0, True), (0, 0, 1, False), (12, 12, 1, False), (4, 4, 1, False), (3, 6, 1, False)]
+        for n, m, k, right in right_or_not:
             sizes = ["--shape", f"N={n}", "--shape", f"M={m}", "--shape", f"K={k}"]
             with self.subTest(sizes):
                 run = self.call("run", graph, "--random", "1", *sizes)

@@ -24,7 +24,7 @@ variant() {  # variant NAME SANITIZERS [MESON TEST ARGUMENT...]
   shift 2
   say "sanitize: $sanitizers in $dir"
   # Undefined symbols are legal here: the sanitizer's runtime comes with the executable.
-  # Clang at -O1 compiles checked code twice as fast as GCC does. Lines are all that a report shows of debug information.
+  # Clang at -O1 compiles checked code twice as fast as GCC does. A report shows lines, no more.
   CC=clang-19 CXX=clang++-19 configure "$dir" -Db_sanitize="$sanitizers" -Db_lundef=false -Doptimization=1 \
     -Ddebug=false -Dc_args=-gline-tables-only -Dcpp_args=-gline-tables-only
   ninja -C "$dir"
