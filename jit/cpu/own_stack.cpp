@@ -21,6 +21,7 @@
 #endif
 #if defined(INGOT_ASAN_FIBERS)
 #include <sanitizer/common_interface_defs.h>
+#include <sanitizer/lsan_interface.h>
 #elif defined(INGOT_TSAN_FIBERS)
 #include <sanitizer/tsan_interface.h>
 #endif
@@ -37,6 +38,8 @@ class Fiber {
   void entered() { __sanitizer_finish_switch_fiber(nullptr, &caller_stack_, &caller_bytes_); }
   void leaving() { __sanitizer_start_switch_fiber(nullptr, caller_stack_, caller_bytes_); }
   void left() { __sanitizer_finish_switch_fiber(fake_, nullptr, nullptr); }
+  // What only an abandoned frame points to is lost on purpose.
+  void abandoned(const void* stack, size_t bytes) { __lsan_register_root_region(stack, bytes); }
 
  private:
   void* fake_ = nullptr;
@@ -51,6 +54,7 @@ class Fiber {
   void entered() {}
   void leaving() { __tsan_switch_to_fiber(caller_, 0); }
   void left() { __tsan_destroy_fiber(own_); }
+  void abandoned(const void*, size_t) {}
 
  private:
   void *caller_ = nullptr, *own_ = nullptr;
@@ -59,6 +63,7 @@ class Fiber {
   void entered() {}
   void leaving() {}
   void left() {}
+  void abandoned(const void*, size_t) {}
 #endif
 };
 
@@ -118,7 +123,8 @@ bool call_on_own_stack(size_t bytes, void (*f)(void*), void* argument) {
   call.fiber.left();
   active = nullptr;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (!call.abandoned) munmap(map, bytes + guard);
+  if (call.abandoned) call.fiber.abandoned(stack, bytes);
+  else munmap(map, bytes + guard);
   return true;
 }
 

@@ -152,7 +152,8 @@ static ingot_graph* built(ingot_context* c) {
   ingot_graph* g = NULL;
   ingot_dim n = 0, two = 0, even[2], shape[2];
   ingot_value x = 0, rows = 0, factor = 0, bias = 0, y = 0, total = 0, found = 99, operands[3];
-  float data[1] = {2.0f}, borrowed[1] = {0.5f};
+  static float borrowed[1] = {0.5f}; /* for as long as the graph and what is made of it */
+  float data[1] = {2.0f};
   ingot_tensor scalar = tensor(data, 0, NULL), kept = tensor(borrowed, 0, NULL);
   const int64_t axis[1] = {1};
   ingot_attr axes;
