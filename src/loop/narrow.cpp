@@ -38,9 +38,11 @@ Val widen(Val v, Rounding rounding) {
   for (; b.node(v.id()).op == Prim::neg || b.node(v.id()).op == Prim::abs; v = {b, b.node(v.id()).arg[0]})
     signs.push_back(b.node(v.id()).op);
   const Node n = b.node(v.id());
+  // fp8 is what somebody casts to for its rounding.
+  const bool relaxed = rounding == Rounding::at_stores && (n.type == DType::f16 || n.type == DType::bf16);
   Val wide;
   if (n.op == Prim::literal) wide = {b, b.literal(DType::f32, eval(Prim::convert, DType::f32, n.type, n.imm))};
-  else if (n.op == Prim::convert && rounding == Rounding::at_stores) wide = {b, n.arg[0]};
+  else if (n.op == Prim::convert && relaxed) wide = {b, n.arg[0]};
   else wide = v.to(DType::f32);
   for (size_t i = signs.size(); i-- > 0;) wide = wide.un(signs[i]);
   return wide;

@@ -8,7 +8,7 @@ namespace ingot::loop {
 
 enum class Rounding : bool {
   every_op,   // NUMERICS.md: each op's result is rounded to its dtype
-  at_stores,  // relaxed_precision: within a kernel values stay as f32 computed them
+  at_stores,  // relaxed_precision: within a kernel f16 and bf16 stay as f32 computed them; fp8 is rounded always
 };
 
 // The f32 value of an f16, bf16 or fp8 value. What was rounded right before is not unpacked again where its f32 value

@@ -247,3 +247,14 @@ TEST_CASE("relaxed_precision rounds at stores only") {
     CHECK(difference(way.fuse ? x : zero, got) == "");  // unfused, every op stores
   }
 }
+
+TEST_CASE("relaxed_precision leaves casts to fp8 as they are") {
+  for (const DType t : {DType::f8e4m3, DType::f8e5m2}) {
+    Net net;
+    net.g->set_flags(ir::relaxed_precision);
+    const ValueId x = net.in("x", DType::f32, {net.sym("N")});
+    net.out(net.op(OpCode::op_cast, {net.op(OpCode::op_cast, {x}, {to(t)})}, {to(DType::f32)}));
+    const Array ones = floats({5}, std::vector<float>(5, 1.0f)), near = floats({5}, std::vector<float>(5, 1.01f));
+    CHECK(faults(net.done(), {near}, {ones}) == "");
+  }
+}
