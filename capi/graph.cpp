@@ -1,5 +1,6 @@
 #include "capi/handles.h"
 #include "ir/counted.h"
+#include "ir/dim_consistency.h"
 #include "ir/text.h"
 
 using namespace ingot;
@@ -285,7 +286,11 @@ ingot_status* ingot_graph_output(ingot_graph* graph, const char* name, size_t na
 }
 
 ingot_status* ingot_graph_finish(ingot_graph* graph) {
-  return capi::guarded([&] { building(graph).seal(); });
+  return capi::guarded([&] {
+    ir::Graph& g = building(graph);
+    ir::check_facts_together(g.dims());
+    g.seal();
+  });
 }
 
 ingot_status* ingot_graph_find_value(const ingot_graph* graph, const char* name, size_t name_length,

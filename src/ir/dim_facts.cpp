@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "ir/dim_algebra.h"
+#include "ir/dim_consistency.h"
 
 namespace ingot::ir {
 
@@ -74,7 +75,7 @@ bool DimTable::learn_nonnegative(DimId d) {
   const DimId s = p.terms[0].atoms[0];
   if (c <= 0 || p.terms[0].atoms.size() != 1 || kind(s) != DimKind::symbol) return false;
   const int64_t lo = -k / c + (-k % c != 0);
-  if (lo > meta_[s].bounds.hi) fail(Code::invalid_argument, "extent ", to_string(d), " is always negative");
+  if (lo > meta_[s].bounds.hi) throw Contradiction(cat("extent ", to_string(d), " is always negative"));
   meta_[s].bounds.lo = std::max(meta_[s].bounds.lo, lo);
   refresh(s, s);
   return true;
@@ -88,9 +89,7 @@ void DimTable::assume_divisible(DimId a, DimId b, bool derived) {
     // One that changes canonical forms is recorded even if it is there already: rollback() goes by their number.
     if (learns || !is_recorded(DimFact::divisible, given)) facts_.push_back({DimFact::divisible, {a, b}, derived});
   };
-  const auto contradiction = [&] {
-    fail(Code::invalid_argument, to_string(a), " cannot be divisible by ", to_string(b));
-  };
+  const auto contradiction = [&] { throw Contradiction(cat(to_string(a), " cannot be divisible by ", to_string(b))); };
   const auto by = as_constant(b);
   if (!by) {
     // A multiple of every coefficient of b: 2*B does not divide 1.
@@ -111,6 +110,7 @@ void DimTable::assume_divisible(DimId a, DimId b, bool derived) {
   if (*by == 0 || *by == INT64_MIN) contradiction();
   int64_t c = *by < 0 ? -*by : *by;
   if (const auto value = as_constant(a); value && *value % c != 0) contradiction();
+  if (const Bounds range = bounds(a); range.lo > 0 && range.hi / c < (range.lo - 1) / c + 1) contradiction();
   if (known_divisible(a, c)) return;
   const DimId remainder[] = {ca, constant(c)};
   if (const auto left = as_constant(expr(DimKind::mod, remainder)); left && *left != 0) contradiction();
@@ -147,7 +147,7 @@ void DimTable::assume_equal(DimId a, DimId b, bool derived) {
       const std::string written = to_string(d), known = to_string(canonical(d));
       return written == known ? written : cat(written, " (", known, ")");
     };
-    fail(Code::invalid_argument, side(a), " == ", side(b), " contradicts what is known of them");
+    throw Contradiction(cat(side(a), " == ", side(b), " contradicts what is known of them"));
   };
   const Bounds range_a = bounds(a), range_b = bounds(b);
   if (std::max(range_a.lo, range_b.lo) > std::min(range_a.hi, range_b.hi)) contradiction();

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "ir/counted.h"
+#include "ir/dim_consistency.h"
 #include "ir/op_aliases.h"
 #include "ir/op_rules.h"
 #include "ir/parser.h"
@@ -65,7 +66,11 @@ class Parser {
     const size_t at = in_.token().at;
     graph_ = Graph(text_of(in_.take_name("@", "the name of the graph, '@name'")));
     signature();
-    if (in_.accept_word("where")) facts();
+    const size_t where = in_.token().at;
+    if (in_.accept_word("where")) {
+      facts();
+      placed(where, [&] { check_facts_together(graph_.dims()); });
+    }
     if (in_.accept_word("flags")) flags();
     in_.expect("{", "before the graph's body");
     while (in_.token().is("%")) statement();
