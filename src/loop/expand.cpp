@@ -184,7 +184,7 @@ uint32_t expansion_weight(OpCode code, DType type) {
     case OpCode::op_asinh:
     case OpCode::op_acosh:
     case OpCode::op_atanh:
-    case OpCode::op_erfc: return 120;
+    case OpCode::op_erfc: return 80 * wide;
     case OpCode::op_hypot: return 20;
     default: return 1;
   }
