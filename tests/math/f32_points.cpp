@@ -14,10 +14,10 @@ constexpr Known worst[] = {
     {"sigmoid", 0xc2af727c},   {"rsqrt", 0x74fface8},    {"silu", 0xc2b7d0dd},     {"silu", 0xc2b65b7f},
     {"gelu_tanh", 0xc0a3aa28}, {"gelu_erf", 0xc0753638}, {"gelu_erf", 0x3b00047b}, {"exp2", 0xc2fcfe35},
     {"expm1", 0x3e3f7072},     {"log2", 0x3fb442a2},     {"log1p", 0x3e8c74e4},    {"exp10", 0x4071d5e6},
-    {"log10", 0x3faab09a},     {"sin", 0xfe2aaaf6},      {"cos", 0x7ce02c19},      {"tan", 0x5530c571},
+    {"log10", 0x3faab09a},     {"sin", 0x6e4888e5},      {"cos", 0x7ce02c19},      {"tan", 0x5530c571},
     {"asin", 0x3f0539a1},      {"acos", 0x3f13057b},     {"atan", 0x3e80aba7},     {"sinh", 0x3eb183f1},
-    {"cosh", 0x429d584c},      {"asinh", 0xbdc592c3},    {"acosh", 0x3f83632a},    {"atanh", 0x3dea5bfd},
-    {"cbrt", 0x037369f3},      {"erfc", 0x40d28698},     {"sinpi", 0x3edd93fb},    {"cospi", 0x3d89b014},
+    {"cosh", 0x429d584c},      {"asinh", 0x3e6ea906},    {"acosh", 0x3f83632a},    {"atanh", 0x3dea5bfd},
+    {"cbrt", 0x01f423a1},      {"erfc", 0x40d28698},     {"sinpi", 0x3edd93fb},    {"cospi", 0x3d89b014},
 };
 
 constexpr Exact special[] = {
