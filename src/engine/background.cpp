@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "runtime/fp_env.h"
 #include "runtime/parallel.h"
 
 namespace ingot::engine {
@@ -26,6 +27,7 @@ struct Background::State {
   std::shared_ptr<State> self;  // set to leave it behind for ever
 
   void work() {
+    const runtime::FpEnv env;  // whatever callbacks do to the thread's own
     std::unique_lock hold(lock);
     for (;;) {
       changed.wait(hold, [this] { return stop || !queue.empty(); });

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/fp_env.h"
 #include "runtime/parallel.h"
 
 namespace ingot::engine {
@@ -16,6 +17,8 @@ void run_on_workers(size_t tasks, bool threads, const std::function<void(size_t)
   std::exception_ptr error;
   std::mutex error_lock;
   const auto take = [&]() noexcept {
+    // What a callback does to the environment of a helper is undone before the next kernel.
+    const runtime::FpEnv env;
     for (size_t i = next.fetch_add(1); i < tasks; i = next.fetch_add(1)) {
       try {
         work(i);

@@ -2,11 +2,25 @@
 // the bit, and calls the host back under the host's.
 #include <xmmintrin.h>
 
+#include <atomic>
 #include <bit>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
 
 #include "host.h"
 
 using namespace ingot::hosts;
+
+// DLPack 1.0, as its standard lays it out.
+struct DLManagedTensorVersioned {
+  uint32_t major, minor;
+  void* manager_ctx;
+  void (*deleter)(DLManagedTensorVersioned* self);
+  uint64_t flags;
+  ingot_tensor dl_tensor;
+};
 
 namespace {
 
@@ -38,17 +52,31 @@ constexpr Env hostile[] = {
     {0x1f80 | 0x003f, 0x037f},  // sticky flags alone
 };
 
+enum {
+  log_call,
+  get_call,
+  put_call,
+  parallel_call,
+  task_end,
+  destroy_call,
+  constant_destroy,
+  allocate_call,
+  deallocate_call,
+  done_call,
+  done_destroy,
+  alarm_call,
+  kinds_of_call
+};
+
 struct Seen {
   Env host{};
-  int calls[7] = {};
-  int wrong[7] = {};
+  int calls[kinds_of_call] = {};
+  int wrong[kinds_of_call] = {};
   void note(int which) {
     ++calls[which];
     if (now() != host) ++wrong[which];
   }
 };
-enum { log_call, get_call, put_call, parallel_call, task_end, destroy_call, constant_destroy };
-
 void INGOT_CALL on_log(void* user, ingot_log_level, const char*, size_t) { static_cast<Seen*>(user)->note(log_call); }
 int32_t INGOT_CALL on_get(void* user, const char*, size_t, void (*)(void*, const void*, size_t), void*) {
   static_cast<Seen*>(user)->note(get_call);
@@ -68,6 +96,19 @@ void INGOT_CALL on_parallel(void* user, uint32_t tasks, void (*task)(void*, uint
 }
 void INGOT_CALL on_destroy(void* user) { static_cast<Seen*>(user)->note(destroy_call); }
 void INGOT_CALL on_constant_destroy(void* user) { static_cast<Seen*>(user)->note(constant_destroy); }
+void* INGOT_CALL on_allocate(void* user, size_t bytes, size_t alignment) {
+  static_cast<Seen*>(user)->note(allocate_call);
+  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+void INGOT_CALL on_deallocate(void* user, void* memory, size_t, size_t) {
+  static_cast<Seen*>(user)->note(deallocate_call);
+  std::free(memory);
+}
+void INGOT_CALL on_done(void* user, ingot_code) { static_cast<Seen*>(user)->note(done_call); }
+void INGOT_CALL on_done_destroy(void* user) { static_cast<Seen*>(user)->note(done_destroy); }
+void INGOT_CALL on_alarm(void* user, ingot_alarm_kind, uint64_t, uint64_t) {
+  static_cast<Seen*>(user)->note(alarm_call);
+}
 
 // Denormals, quotients that are inexact, overflow and division by zero, literals that have to be rounded.
 constexpr char text[] =
@@ -100,13 +141,18 @@ void live(Env env, ingot_backend backend, Seen& seen, Life& life) {
   ingot_context_options o = alone();
   o.log = on_log, o.log_level = INGOT_LOG_DEBUG, o.trust_host_cache = 1, o.cache_get = on_get, o.cache_put = on_put;
   o.parallel_for = on_parallel, o.parallel_width = 4;
-  o.log_user = o.cache_user = o.parallel_user = &seen;
-  o.log_destroy = o.cache_destroy = o.parallel_destroy = on_destroy;
+  o.allocate = on_allocate, o.deallocate = on_deallocate, o.alarm = on_alarm, o.alarm_queue = 1;
+  o.log_user = o.cache_user = o.parallel_user = o.allocator_user = o.alarm_user = &seen;
+  o.log_destroy = o.cache_destroy = o.parallel_destroy = o.allocator_destroy = o.alarm_destroy = on_destroy;
+  o.no_threads = 1;  // so that every callback comes on this thread
   ingot_compile_options c = INGOT_COMPILE_OPTIONS_INIT;
   c.backend = backend;
+  c.no_fusion = 1;  // several kernels, so that the queue of the compiler is crossed
   ingot_context* context = nullptr;
   ingot_graph *graph = nullptr, *built = nullptr;
   ingot_executable* executable = nullptr;
+  ingot_event* event = nullptr;
+  DLManagedTensorVersioned* made[4] = {};
   ingot_value v = 0;
   seen.host = env;
 
@@ -123,6 +169,15 @@ void live(Env env, ingot_backend backend, Seen& seen, Life& life) {
   did(ingot_graph_constant(built, &constant, 0, on_constant_destroy, &seen, &v));
   did(ingot_compile(context, graph, &c, &executable));
   did(ingot_run(executable, ins, 2, outs, 4, nullptr));
+  did(ingot_run_allocating(executable, ins, 2, made, 4, nullptr));
+  for (int i = 0; i < 4 && made[i]; ++i) {
+    const size_t bytes = sizeof(uint32_t) * (i < 3 ? items : rows);
+    life.failures += std::memcmp(made[i]->dl_tensor.data, outs[i]->data, bytes) != 0;
+    made[i]->deleter(made[i]);
+  }
+  did(ingot_executable_prepare(executable, nullptr, 0, nullptr, &event));
+  did(ingot_event_on_done(event, on_done, &seen, on_done_destroy));
+  ingot_event_release(event);
   constant.ndim = -1;  // refused: destroyed at once
   ingot_status* refused = ingot_graph_constant(built, &constant, 0, on_constant_destroy, &seen, &v);
   life.failures += refused == nullptr;
@@ -154,9 +209,9 @@ TEST_CASE("callbacks see the host's environment, and the bits are the same under
       CHECK(got.failures == 0);
       CHECK(got.changed == 0);
       CHECK(got.bits == want.bits);
-      for (int which = 0; which < 7; ++which) {
+      for (int which = 0; which < kinds_of_call; ++which) {
         INFO("callback ", which);
-        const bool caching = which == get_call || which == put_call;
+        const bool caching = which == get_call || which == put_call || which == alarm_call;
         if (!caching || backend == INGOT_BACKEND_CPU) CHECK(s.calls[which] > 0);
         CHECK(s.wrong[which] == 0);
       }
@@ -184,5 +239,92 @@ TEST_CASE("what a callback does to the environment stays done, and disturbs noth
   }
   CHECK(right);
   CHECK(after == Env{0x1f80 | 0x4000, 0x0b7f});
+  ingot_context_release(context);
+}
+
+namespace {
+
+// Callbacks of a library thread that leave the worst of environments behind them.
+struct Hostile {
+  std::atomic<int> puts{0}, done{0}, changed{0};
+  const std::thread::id caller = std::this_thread::get_id();
+  void leave() {
+    // Threads of the library's own begin with the usual environment, and keep what callbacks made of it for callbacks.
+    static thread_local bool before = false;
+    constexpr Env worst{0x4000, 0x0840};
+    if (std::this_thread::get_id() == caller) return;
+    // Sticky flags aside: a thread begins with those of the one that made it.
+    Env here = now();
+    here.mxcsr &= ~0x3fu;
+    if (here != (before ? worst : usual)) ++changed;
+    before = true;
+    set(worst);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("what callbacks do to the environment of the library's own threads disturbs no compile there") {
+  if (!can_compile()) return;
+  Hostile hostile_host;
+  ingot_context_options o = alone();
+  o.trust_host_cache = 1;
+  o.num_threads = 2;
+  o.cache_user = &hostile_host;
+  o.cache_get = [](void* user, const char*, size_t, void (*)(void*, const void*, size_t), void*) {
+    static_cast<Hostile*>(user)->leave();
+    return 0;
+  };
+  o.cache_put = [](void* user, const char*, size_t, const void*, size_t) {
+    auto& h = *static_cast<Hostile*>(user);
+    ++h.puts;
+    h.leave();
+    return 1;
+  };
+  ingot_context* context = nullptr;
+  OK(ingot_context_create(&o, &context));
+  // Several kernels, none of which fuses with another, so that helpers compile too.
+  std::string source = "ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) {\n  %0 = exp %x\n";
+  for (int i = 1; i < 8; ++i)
+    source += "  %" + std::to_string(i) + (i % 2 ? " = tanh %" : " = sigmoid %") + std::to_string(i - 1) + "\n";
+  source += "  return %7\n}\n";
+  std::vector<float> in(1000), want(1000), got(1000);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i) * 0.01f - 5;
+  int64_t n = 1000;
+  ingot_tensor x{in.data(), {1, 0}, 1, {2, 32, 1}, &n, nullptr, 0}, y = x;
+  const ingot_tensor *ins[] = {&x}, *outs[] = {&y};
+  for (int round = 0; round < 3; ++round) {
+    ingot_graph* graph = nullptr;
+    OK(ingot_graph_parse(context, source.data(), source.size(), &graph));
+    for (const ingot_backend backend : {INGOT_BACKEND_INTERPRETER, INGOT_BACKEND_CPU}) {
+      ingot_compile_options c = INGOT_COMPILE_OPTIONS_INIT;
+      c.backend = backend;
+      c.no_fusion = 1;
+      ingot_executable* executable = nullptr;
+      OK(ingot_compile(context, graph, &c, &executable));
+      ingot_event* event = nullptr;
+      OK(ingot_executable_prepare(executable, nullptr, 0, nullptr, &event));
+      OK(ingot_event_on_done(
+          event,
+          [](void* user, ingot_code code) {
+            auto& h = *static_cast<Hostile*>(user);
+            if (code == INGOT_OK) ++h.done;
+            h.leave();
+          },
+          &hostile_host, nullptr));
+      OK(ingot_event_wait(event, -1));
+      ingot_event_release(event);
+      y.data = backend == INGOT_BACKEND_CPU ? got.data() : want.data();
+      OK(ingot_run(executable, ins, 1, outs, 1, nullptr));
+      ingot_executable_release(executable);
+    }
+    CHECK(std::memcmp(want.data(), got.data(), sizeof(float) * want.size()) == 0);
+    ingot_graph_release(graph);
+    OK(ingot_context_trim(context, 0));
+  }
+  for (int i = 0; i < 10000 && hostile_host.done < 6; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  CHECK(hostile_host.done == 6);
+  CHECK(hostile_host.puts > 8);
+  CHECK(hostile_host.changed == 0);
   ingot_context_release(context);
 }
