@@ -79,8 +79,7 @@ class Context : public ContextHandle {
  public:
   explicit Context(const ingot_context_options* options = nullptr) : ContextHandle(make(options)) {}
   ingot_stats stats() const {
-    ingot_stats s{};
-    s.struct_size = sizeof s;
+    ingot_stats s = INGOT_STATS_INIT;
     check(ingot_context_stats(get(), &s));
     return s;
   }
@@ -117,16 +116,10 @@ struct dtype_of {
 
 // The same of a dtype known at run time; throws INVALID_ARGUMENT for a number that is none.
 inline ingot_dlpack_type dlpack_of(ingot_dtype dtype) {
+  if (dtype >= INGOT_I8 && dtype <= INGOT_U64)  // four signed sizes, then four unsigned ones
+    return {static_cast<uint8_t>(dtype >= INGOT_U8), static_cast<uint8_t>(8 << (dtype - INGOT_I8) % 4), 1};
   switch (dtype) {
     case INGOT_BOOL: return {6, 8, 1};
-    case INGOT_I8: return {0, 8, 1};
-    case INGOT_I16: return {0, 16, 1};
-    case INGOT_I32: return {0, 32, 1};
-    case INGOT_I64: return {0, 64, 1};
-    case INGOT_U8: return {1, 8, 1};
-    case INGOT_U16: return {1, 16, 1};
-    case INGOT_U32: return {1, 32, 1};
-    case INGOT_U64: return {1, 64, 1};
     case INGOT_F16: return {2, 16, 1};
     case INGOT_BF16: return {4, 16, 1};
     case INGOT_F32: return {2, 32, 1};
