@@ -1,4 +1,4 @@
-// What moves bits: copies, select, and the storage formats that are not value types.
+// What moves bits: copies, select, a boolean's byte, the signs of f16, bf16 and fp8.
 #include "jit/interp/lanes.h"
 #include "jit/interp/tables.h"
 

@@ -274,18 +274,19 @@ uint64_t cast(DType to, DType from, uint64_t a) {
 }
 
 namespace {
-// The neighbour of a on the way to b, found among all values of the format.
+// The neighbour of a on the way to b. Values are ordered as their bits are, so it is beside a, or the least one of
+// either sign.
 uint64_t narrow_next(DType type, uint64_t a, uint64_t b) {
   const double from = narrow_value(type, a), to = narrow_value(type, b);
   if (from != from || to != to) return narrow_nan(type);
   if (from == to) return b;
+  const uint64_t sign = uint64_t{1} << (8 * ir::item_size(type) - 1);
   uint64_t best = b;
-  for (uint64_t v = 0; v < uint64_t{1} << (8 * ir::item_size(type)); ++v) {
-    const double x = narrow_value(type, v), least = narrow_value(type, best);
-    if (from < to ? x > from && x < least : x < from && x > least) best = v;
+  for (const uint64_t v : {(a + 1) % (2 * sign), (a - 1) % (2 * sign), uint64_t{1}, sign | 1}) {
+    const double x = narrow_value(type, v), nearest = narrow_value(type, best);
+    if (from < to ? x > from && x < nearest : x < from && x > nearest) best = v;
   }
   // Of the two zeros the one on a's side.
-  const uint64_t sign = uint64_t{1} << (8 * ir::item_size(type) - 1);
   return narrow_value(type, best) == 0 ? a & sign : best;
 }
 }  // namespace

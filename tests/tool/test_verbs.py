@@ -182,6 +182,13 @@ class Bench(ToolTest):
         self.assertRegex(text, rb"(?m)^  warm call" + cell * 4 + rb" +3  \d+ bytes read")
         self.assertRegex(text, rb"(?m)^  cold compile" + cell * 4 + rb" +7  ")
 
+    def test_relaxed_precision_may_change_bits_by_fusion(self):
+        graph = self.graph(
+            "graph @g(%x: bf16[N], %y: bf16[N]) -> (bf16[N]) flags(relaxed_precision) {\n"
+            "  %0 = mul %x, %y\n  %1 = add %0, %y\n  %2 = mul %1, %x\n  return %2\n}\n"
+        )
+        self.assertIn(b"1 kernel", self.ok("bench", graph, "--shape", "N=1000", "--samples", "3", "--tiny", "N=16"))
+
     def test_nothing_is_left_behind(self):
         self.ok("bench", SOFTMAX, "--shape", "B=2", "--shape", "N=10", "--samples", "3")
         self.assertFalse([n for n in os.listdir(self.folder) if n.startswith("ingot-")])
