@@ -109,6 +109,36 @@ constexpr std::array eye{
     AttrSpec{"diagonal", AttrKind::i64, false, "0", "which diagonal; positive lies above the main one"},
     AttrSpec{"dtype", AttrKind::dtype, false, "\"f32\"", "the result's dtype"},
 };
+constexpr std::array variance{
+    AttrSpec{"axes", AttrKind::i64s, false, "all", "the dims reduced; negative counts from the end"},
+    AttrSpec{"keepdims", AttrKind::boolean, false, "false", "whether a reduced dim stays as an extent of 1"},
+    AttrSpec{"ddof", AttrKind::i64, false, "0", "taken off the number of elements divided by; 0 or more"},
+};
+constexpr std::array argument{
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim searched; negative counts from the end"},
+    AttrSpec{"keepdims", AttrKind::boolean, false, "false", "whether that dim stays as an extent of 1"},
+};
+constexpr std::array epsilon{
+    AttrSpec{"epsilon", AttrKind::f64, false, "1e-05", "added to the variance"},
+};
+constexpr std::array group_norm{
+    AttrSpec{"groups", AttrKind::i64, true, "", "how many runs of channels, each as long"},
+    AttrSpec{"epsilon", AttrKind::f64, false, "1e-05", "added to the variance"},
+};
+constexpr std::array batch_norm{
+    AttrSpec{"axis", AttrKind::i64, false, "1", "the dim of channels; negative counts from the end"},
+    AttrSpec{"epsilon", AttrKind::f64, false, "1e-05", "added to the variance"},
+};
+constexpr std::array quantize{
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim of a scale or zero point of rank 1"},
+    AttrSpec{"dtype", AttrKind::dtype, false, "\"i8\"", "the result's dtype, \"i8\" or \"u8\", and that of zero_point"},
+};
+constexpr std::array quantum{
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim of a scale or zero point of rank 1"},
+};
+constexpr std::array rope{
+    AttrSpec{"interleaved", AttrKind::boolean, false, "false", "pairs lie side by side, not half the dim apart"},
+};
 }  // namespace attrs
 
 constexpr OpInfo rows[] = {
@@ -173,6 +203,7 @@ bool in_set(TypeSet set, DType type) noexcept {
     case TypeSet::bit: return type == DType::boolean || is_integer(type);
     case TypeSet::itg: return is_integer(type);
     case TypeSet::sgn: return real || is_signed(type);
+    case TypeSet::qnt: return type == DType::i8 || type == DType::u8;
   }
   return false;
 }

@@ -16,7 +16,7 @@ enum class OpCode : uint32_t {
 };
 
 enum class OpClass : uint8_t { elementwise, function, reduce, scan, movement, gather, contraction, composite };
-enum class TypeSet : uint8_t { num, flt, any, boo, bit, itg, sgn };
+enum class TypeSet : uint8_t { num, flt, any, boo, bit, itg, sgn, qnt };
 enum class Rule : uint8_t {
   unary,
   nary,
@@ -49,6 +49,13 @@ enum class Rule : uint8_t {
   diagonal,
   tri,
   eye,
+  count,
+  argument,
+  channel_norm,
+  batch_norm,
+  quantize,
+  dequantize,
+  rope,
 };
 
 struct OpInfo {

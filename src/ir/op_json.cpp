@@ -41,7 +41,10 @@ constexpr std::string_view examples[] = {
 std::string_view example_of(const OpInfo& op) { return examples[&op - op_table().data()]; }
 
 // Dtypes that are only stored and moved are no operands of a computation.
-bool computes(const OpInfo& op) { return op.rule == Rule::compare || op.rule == Rule::iota || op.rule == Rule::eye; }
+bool computes(const OpInfo& op) {
+  return op.rule == Rule::compare || op.rule == Rule::iota || op.rule == Rule::eye || op.rule == Rule::count ||
+         op.rule == Rule::argument;
+}
 bool takes(const OpInfo& op, DType t) {
   if (op.rule == Rule::bitcast && t == DType::boolean) return false;
   return in_set(op.types, t) && !(computes(op) && (t == DType::f8e4m3 || t == DType::f8e5m2));
@@ -78,6 +81,7 @@ std::string_view dtypes_text(const OpInfo& op) {
     case TypeSet::bit: return "bool, integers";
     case TypeSet::itg: return "integers";
     case TypeSet::sgn: return "signed integers, floats";
+    case TypeSet::qnt: return "i8, u8";
   }
   return "";
 }
@@ -95,7 +99,7 @@ std::string op_table_json() {
 
 std::string_view example_inputs() {
   return "%x: f32[B, N], %y: f32[B, N], %s: f32[N], %m: f32[N, M], %i: i32[B, N], %j: i32[B, N], %b: bool[B, N], "
-         "%c: bool[B, N]";
+         "%c: bool[B, N], %q: i8[B, N], %z: i8[], %t: f32[], %h: f32[N/2]";
 }
 
 std::string op_table_markdown() {
@@ -120,7 +124,7 @@ the same as data.
   `inf` (of integers the lowest and the highest of the dtype), any false, all true; the mean is NaN.
 - Rounding, NaN and the order of sums: [numerics.md](numerics.md).
 
-Each example is the right side of `%r = ...` (of `%r, %q = ...` where an op has two results) in a graph with the inputs
+Each example is the right side of `%r = ...` (of `%r, %r2 = ...` where an op has two results) in a graph with the inputs
 `)",
       example_inputs(), "`.\n");
   for (const OpClass cls : {OpClass::elementwise, OpClass::function, OpClass::reduce, OpClass::scan, OpClass::movement,

@@ -19,24 +19,12 @@ std::string_view expected(TypeSet set) {
     case TypeSet::bit: return "bool or an integer dtype";
     case TypeSet::itg: return "an integer dtype";
     case TypeSet::sgn: return "a signed integer or float dtype";
+    case TypeSet::qnt: return "i8 or u8";
   }
   return "";
 }
 
 bool is_storage_only(DType t) { return t == DType::f8e4m3 || t == DType::f8e5m2; }
-
-void check_set(const Inference& op, size_t operand) {
-  const DType type = op.value(operand).dtype;
-  if (in_set(op.info.types, type)) return;
-  fail(Code::invalid_argument, op.where(operand), " has dtype ", name(type), ", expected ", expected(op.info.types),
-       is_storage_only(type) ? "; fp8 is for storage, cast it first" : "");
-}
-
-void check_same_dtype(const Inference& op, size_t operand, size_t model) {
-  if (op.value(operand).dtype == op.value(model).dtype) return;
-  fail(Code::invalid_argument, op.where(operand), " has dtype ", name(op.value(operand).dtype), ", expected ",
-       name(op.value(model).dtype), " as operand ", model);
-}
 
 // All operands' shapes broadcast together.
 std::vector<DimId> broadcast_shapes(Inference& op) {
@@ -95,21 +83,6 @@ void infer_bitcast(Inference& op) {
     op.reject("attribute to is ", name(to), " of ", item_size(to), " bytes, but ", op.graph.describe(op.operands[0]),
               " has items of ", item_size(from));
   op.results.push_back({to, op.value(0).shape});
-}
-
-void infer_reduce(Inference& op) {
-  check_set(op, 0);
-  const std::vector<DimId>& shape = op.value(0).shape;
-  Attr& axes = op.attr("axes");
-  normalise_axes(op, axes, shape.size());
-  const bool keep = op.attr("keepdims").i != 0;
-  std::vector<DimId> result;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    const bool reduced = std::ranges::find(axes.ints, static_cast<int64_t>(d)) != axes.ints.end();
-    if (!reduced) result.push_back(shape[d]);
-    else if (keep) result.push_back(op.dims.constant(1));
-  }
-  op.results.push_back({op.value(0).dtype, std::move(result)});
 }
 
 void infer_matmul(Inference& op) {
@@ -175,9 +148,41 @@ void check_values(Inference& op) {
     if (form != "none" && form != "tanh")
       op.reject("attribute approximate is \"", shortened(form), "\", expected \"none\" or \"tanh\"");
   }
+  if (op.info.code == OpCode::op_reduce_var || op.info.code == OpCode::op_reduce_std) {
+    const int64_t ddof = op.attr("ddof").i;
+    if (ddof < 0) op.reject("attribute ddof is ", ddof, ", expected 0 or more");
+  }
 }
 
 }  // namespace
+
+void check_set(const Inference& op, size_t operand) {
+  const DType type = op.value(operand).dtype;
+  if (in_set(op.info.types, type)) return;
+  fail(Code::invalid_argument, op.where(operand), " has dtype ", name(type), ", expected ", expected(op.info.types),
+       is_storage_only(type) ? "; fp8 is for storage, cast it first" : "");
+}
+
+void check_same_dtype(const Inference& op, size_t operand, size_t model) {
+  if (op.value(operand).dtype == op.value(model).dtype) return;
+  fail(Code::invalid_argument, op.where(operand), " has dtype ", name(op.value(operand).dtype), ", expected ",
+       name(op.value(model).dtype), " as operand ", model);
+}
+
+void infer_reduce(Inference& op) {
+  check_set(op, 0);
+  const std::vector<DimId>& shape = op.value(0).shape;
+  Attr& axes = op.attr("axes");
+  normalise_axes(op, axes, shape.size());
+  const bool keep = op.attr("keepdims").i != 0;
+  std::vector<DimId> result;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const bool reduced = std::ranges::find(axes.ints, static_cast<int64_t>(d)) != axes.ints.end();
+    if (!reduced) result.push_back(shape[d]);
+    else if (keep) result.push_back(op.dims.constant(1));
+  }
+  op.results.push_back({op.value(0).dtype, std::move(result)});
+}
 
 std::vector<DimId> as_dims(const Attr& attr) { return {attr.ints.begin(), attr.ints.end()}; }
 
@@ -325,6 +330,13 @@ void infer(Inference& op) {
     case Rule::diagonal: infer_diagonal(op); break;
     case Rule::tri: infer_tri(op); break;
     case Rule::eye: infer_eye(op); break;
+    case Rule::count: infer_count(op); break;
+    case Rule::argument: infer_argument(op); break;
+    case Rule::channel_norm: infer_channel_norm(op); break;
+    case Rule::batch_norm: infer_batch_norm(op); break;
+    case Rule::quantize: infer_quantize(op); break;
+    case Rule::dequantize: infer_dequantize(op); break;
+    case Rule::rope: infer_rope(op); break;
   }
   for (const ResultType& r : op.results) check_shape(op.dims, r.dtype, r.shape, info.name);
 }

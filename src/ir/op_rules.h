@@ -74,8 +74,19 @@ void infer_repeat(Inference& op);
 void infer_diagonal(Inference& op);
 void infer_tri(Inference& op);
 void infer_eye(Inference& op);
+// op_composite.cpp
+void infer_count(Inference& op);
+void infer_argument(Inference& op);
+void infer_channel_norm(Inference& op);
+void infer_batch_norm(Inference& op);
+void infer_quantize(Inference& op);
+void infer_dequantize(Inference& op);
+void infer_rope(Inference& op);
 
 // Shared by the rules.
+void check_set(const Inference& op, size_t operand);  // the row's dtypes
+void check_same_dtype(const Inference& op, size_t operand, size_t model);
+void infer_reduce(Inference& op);
 std::vector<DimId> as_dims(const Attr& attr);
 // A list attribute with an entry per dim of the operand; refused otherwise.
 void check_count(const Inference& op, const Attr& attr, std::string_view name);

@@ -16,7 +16,17 @@ struct Decomposition {
 
 std::span<const Decomposition> float_decompositions();      // decompose_float.cpp
 std::span<const Decomposition> movement_decompositions();   // decompose_movement.cpp
+std::span<const Decomposition> reduce_decompositions();     // decompose_reduce.cpp
+std::span<const Decomposition> norm_decompositions();       // decompose_norm.cpp
 std::span<const Decomposition> composite_decompositions();  // decompose_composite.cpp
+
+// A reduction over axes of which some may be 1 and none need be there: a fold over nothing is no fold, but its operand,
+// computed.
+ValueId reduced(Rebuild& r, OpCode fold, ValueId x, const std::vector<int64_t>& over, bool keepdims);
+
+// The indices start, start + step, ... of one dim, `extent` of them. That they lie inside of it is a fact of the op,
+// out of which the algebra need not find the slice's extent. With a step above 1 they reach to the end of the dim.
+ValueId part(Rebuild& r, ValueId x, size_t axis, ir::DimId start, ir::DimId extent, int64_t step = 1);
 
 // Of an op with one result, by a function that makes it.
 template <ValueId (*make)(Rebuild&, const ir::Op&)>

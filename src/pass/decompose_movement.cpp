@@ -54,19 +54,6 @@ ValueId stack(Rebuild& r, const ir::Op& op) {
   return concat(r, std::move(pieces), axis);
 }
 
-// The indices [start, start + extent) of one dim. That they lie inside of it is a fact of the op, out of which the
-// algebra need not find the slice's extent.
-ValueId part(Rebuild& r, ValueId x, size_t axis, DimId start, DimId extent) {
-  DimTable& dims = r.to().dims();
-  Shape starts(shape_now(r, x).size(), dims.constant(0)), limits = shape_now(r, x);
-  starts[axis] = start;
-  limits[axis] = dims.add(start, extent);
-  const ValueId v = r.op(OpCode::op_slice, {x}, {{"starts", Attr::of_dims(starts)}, {"limits", Attr::of_dims(limits)}});
-  const DimId same[] = {shape_now(r, v)[axis], extent};
-  if (!dims.known_equal(same[0], same[1])) dims.assume(ir::DimFact::equal, same, true);
-  return v;
-}
-
 void split(Rebuild& r, const ir::Op& op) {
   const auto axis = static_cast<size_t>(attr(op, "axis").i);
   DimId start = r.to().dims().constant(0);
@@ -211,6 +198,22 @@ void pad(Rebuild& r, const ir::Op& op) {
 }
 
 }  // namespace
+
+ValueId part(Rebuild& r, ValueId x, size_t axis, DimId start, DimId extent, int64_t step) {
+  DimTable& dims = r.to().dims();
+  Shape starts(shape_now(r, x).size(), dims.constant(0)), limits = shape_now(r, x);
+  std::vector<int64_t> steps(starts.size(), 1);
+  starts[axis] = start;
+  steps[axis] = step;
+  if (step == 1) limits[axis] = dims.add(start, extent);
+  const ValueId v = r.op(OpCode::op_slice, {x},
+                         {{"starts", Attr::of_dims(starts)},
+                          {"limits", Attr::of_dims(limits)},
+                          {"steps", Attr::of_ints(std::move(steps))}});
+  const DimId same[] = {shape_now(r, v)[axis], extent};
+  if (!dims.known_equal(same[0], same[1])) dims.assume(ir::DimFact::equal, same, true);
+  return v;
+}
 
 std::span<const Decomposition> movement_decompositions() {
   static constexpr Decomposition table[] = {

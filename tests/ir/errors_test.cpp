@@ -111,20 +111,31 @@ TEST_CASE("the names of other languages lead to the op, and only near spellings 
     return message.substr(std::min(message.size(), start.size()));
   };
   for (const auto& [name, op] : std::initializer_list<std::pair<const char*, const char*>>{
-           {"sum", "reduce_sum"},       {"mean", "reduce_mean"},  {"prod", "reduce_prod"},   {"amax", "reduce_max"},
-           {"any", "reduce_any"},       {"all", "reduce_all"},    {"where", "select"},       {"power", "pow"},
-           {"dot", "matmul"},           {"mm", "matmul"},         {"concatenate", "concat"}, {"cat", "concat"},
-           {"astype", "cast"},          {"subtract", "sub"},      {"multiply", "mul"},       {"divide", "div"},
-           {"negative", "neg"},         {"absolute", "abs"},      {"minimum", "min"},        {"maximum", "max"},
-           {"clip", "clamp"},           {"permute", "transpose"}, {"expand", "broadcast"},   {"flip", "reverse"},
-           {"arange", "iota"},          {"equal", "eq"},          {"less_equal", "le"},      {"logical_and", "and"},
-           {"bitwise_xor", "xor"},      {"invert", "not"},        {"view", "reshape"},       {"swish", "silu"},
-           {"layernorm", "layer_norm"}, {"rmsnorm", "rms_norm"},  {"Softmax", "softmax"},    {"expp", "exp"},
-           {"arcsin", "asin"},          {"arctan2", "atan2"},     {"arccosh", "acosh"}}) {
+           {"sum", "reduce_sum"},       {"mean", "reduce_mean"},
+           {"prod", "reduce_prod"},     {"amax", "reduce_max"},
+           {"any", "reduce_any"},       {"all", "reduce_all"},
+           {"where", "select"},         {"power", "pow"},
+           {"dot", "matmul"},           {"mm", "matmul"},
+           {"concatenate", "concat"},   {"cat", "concat"},
+           {"astype", "cast"},          {"subtract", "sub"},
+           {"multiply", "mul"},         {"divide", "div"},
+           {"negative", "neg"},         {"absolute", "abs"},
+           {"minimum", "min"},          {"maximum", "max"},
+           {"clip", "clamp"},           {"permute", "transpose"},
+           {"expand", "broadcast"},     {"flip", "reverse"},
+           {"arange", "iota"},          {"equal", "eq"},
+           {"less_equal", "le"},        {"logical_and", "and"},
+           {"bitwise_xor", "xor"},      {"invert", "not"},
+           {"view", "reshape"},         {"swish", "silu"},
+           {"layernorm", "layer_norm"}, {"rmsnorm", "rms_norm"},
+           {"Softmax", "softmax"},      {"expp", "exp"},
+           {"arcsin", "asin"},          {"arctan2", "atan2"},
+           {"arccosh", "acosh"},        {"unsqueeze", "expand_dims"},
+           {"chunk", "split"},          {"var", "reduce_var"}}) {
     CHECK(said(name) == std::string(", did you mean ") + op + "?");
   }
   // Near the spelling of an op, but nothing like it.
-  for (const char* name : {"argmax", "argmin", "cumsum", "cumprod", "gather", "scatter", "sort"})
+  for (const char* name : {"cumsum", "cumprod", "gather", "scatter", "sort"})
     CHECK(said(name) == ", and no op here does the same");
   for (const char* name : {"quux", "x", "convolution", "fft"}) CHECK(said(name) == "");
 }

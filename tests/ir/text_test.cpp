@@ -161,6 +161,10 @@ TEST_CASE("every op prints and reads back to an equal graph") {
   const ValueId power = g.input("power", DType::i32, {});
   const ValueId s = g.input("s", DType::f32, {}), w = g.input("w", DType::f32, {six});
   const ValueId one = g.input("one", DType::f32, {t.constant(1), b, t.constant(1)});
+  const ValueId channels = g.input("channels", DType::f32, {n}),
+                angles = g.input("angles", DType::f32, {n, t.constant(3)});
+  const ValueId bytes = g.input("bytes", DType::u8, {b, six}), zeros = g.input("zeros", DType::u8, {six});
+  const ValueId zero_u8 = g.input("zero_u8", DType::u8, {}), zero_i8 = g.input("zero_i8", DType::i8, {});
   for (const OpInfo& op : op_table()) {
     const ValueId of_type = op.types == TypeSet::boo ? m : op.types == TypeSet::bit || op.types == TypeSet::itg ? i : x;
     std::vector<ValueId> operands(op.min_operands, of_type);
@@ -191,7 +195,10 @@ TEST_CASE("every op prints and reads back to an equal graph") {
       case Rule::concat: operands = {x, x, x}, variants = {{}, {integer("axis", -1)}}; break;
       case Rule::dim: variants = {{{"size", {.kind = AttrKind::dim, .i = t.add(b, six)}}}, {integer("size", 7)}}; break;
       case Rule::reverse: variants = {{ints("axes", {1})}, {ints("axes", {})}}; break;
-      case Rule::reduce: variants = {{}, {ints("axes", {-1, 0}), {"keepdims", Attr::of_bool(true)}}}; break;
+      case Rule::reduce:
+        variants = {{}, {ints("axes", {-1, 0}), {"keepdims", Attr::of_bool(true)}}};
+        if (op.attrs.size() > 2) variants.push_back({integer("ddof", 1)});
+        break;
       case Rule::matmul: operands = {x, w}; break;
       case Rule::softmax: variants = {{}, {integer("axis", 0)}}; break;
       case Rule::norm:
@@ -220,6 +227,26 @@ TEST_CASE("every op prints and reads back to an equal graph") {
         variants = {{dims("shape", {b, n})},
                     {dims("shape", {b, n, six}), integer("diagonal", 2), {"dtype", Attr::of_dtype(DType::i8)}}};
         break;
+      case Rule::count: break;
+      case Rule::argument: variants = {{}, {integer("axis", 2), {"keepdims", Attr::of_bool(true)}}}; break;
+      case Rule::channel_norm:
+        variants = {{{"epsilon", Attr::of_float(0.1)}}};
+        if (op.name == "group_norm") variants[0].push_back(integer("groups", 4));
+        more = {{{x, channels, channels}, variants[0]}};
+        break;
+      case Rule::batch_norm:
+        operands = {x, w, w, w, w}, variants = {{integer("axis", -1)}, {integer("axis", 2), integer("epsilon", 1)}};
+        break;
+      case Rule::quantize:
+        operands = {x, w, zeros};
+        variants = {{{"dtype", Attr::of_dtype(DType::u8)}}};
+        more = {{{x, s, zero_i8}, {integer("axis", 1)}}};
+        break;
+      case Rule::dequantize:
+        operands = {bytes, w, zero_u8};
+        variants = {{}, {integer("axis", 1)}};
+        break;
+      case Rule::rope: operands = {x, angles, angles}, variants = {{}, {{"interleaved", Attr::of_bool(true)}}}; break;
       case Rule::unary:
         if (op.name == "gelu") variants.push_back({{"approximate", Attr::of_string("tanh")}});
         break;

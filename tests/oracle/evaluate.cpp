@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "composites.h"
 #include "folds.h"
 #include "functions.h"
 #include "index.h"
@@ -76,9 +77,12 @@ class Evaluator {
       case OpCode::op_rms_norm: return norm(op, out);
       default: break;
     }
+    std::vector<const Array*> operands;
+    for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(&operand(op, i));
+    if (composite(op, operands, out) || arranged(op, operands, dims_, which, out)) return;
     switch (ir::op_info(op.code)->cls) {
       case OpClass::reduce: return reduce(op, out);
-      case OpClass::movement: return move(op, which, out);
+      case OpClass::movement: return move(op, out);
       default: return elementwise(op, out);
     }
   }
@@ -103,10 +107,7 @@ class Evaluator {
   }
 
   // Ops whose result elements each are one element of the operand, or padding.
-  void move(const ir::Op& op, size_t which, Array& out) {
-    std::vector<const Array*> operands;
-    for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(&operand(op, i));
-    if (arranged(op, operands, dims_, which, out)) return;
+  void move(const ir::Op& op, Array& out) {
     const Array& x = operand(op, 0);
     const size_t rank = x.shape.size();
     size_t n = 0;
@@ -160,10 +161,20 @@ class Evaluator {
     });
   }
 
-  void reduce(const ir::Op& op, Array& out) { out.bits = reduced(op.code, operand(op, 0), attr(op, "axes").ints); }
+  void reduce(const ir::Op& op, Array& out) {
+    const Array& x = operand(op, 0);
+    const bool one = ir::op_info(op.code)->rule == ir::Rule::argument;
+    const std::vector<int64_t> axes = one ? std::vector{attr(op, "axis").i} : attr(op, "axes").ints;
+    out.bits = rows(x, axes, [&](std::span<const uint64_t> k) { return derived_fold(op, x.dtype, k); });
+  }
+
+  static std::vector<uint64_t> reduced(OpCode code, const Array& x, const std::vector<int64_t>& axes) {
+    return rows(x, axes, [&](std::span<const uint64_t> k) { return fold(code, x.dtype, k); });
+  }
 
   // Row-major over the kept axes; k row-major over the reduced ones.
-  static std::vector<uint64_t> reduced(OpCode code, const Array& x, const std::vector<int64_t>& axes) {
+  template <class F>
+  static std::vector<uint64_t> rows(const Array& x, const std::vector<int64_t>& axes, F fold_of) {
     std::vector<int64_t> kept, removed;
     std::vector<size_t> kept_at, removed_at;
     for (size_t d = 0; d < x.shape.size(); ++d) {
@@ -180,7 +191,7 @@ class Evaluator {
         for (size_t d = 0; d < col.size(); ++d) from[removed_at[d]] = col[d];
         k.push_back(x.bits[static_cast<size_t>(linear(x.shape, from))]);
       });
-      out.push_back(fold(code, x.dtype, k));
+      out.push_back(fold_of(k));
     });
     return out;
   }
@@ -221,14 +232,6 @@ class Evaluator {
   }
 
   // --- composites, by what docs/numerics.md says they decompose into
-
-  static uint64_t compute(OpCode code, DType type, uint64_t a, uint64_t b = 0) {
-    ir::Op op;
-    op.code = code;
-    const ir::OpInfo& info = *ir::op_info(code);
-    op.operands.resize(info.min_operands);
-    return info.cls == OpClass::function ? function_op(op, type, a, b) : scalar_op(op, type, a, b, 0);
-  }
 
   static Array cast_all(Array x, DType to) {
     for (uint64_t& v : x.bits) v = cast(to, x.dtype, v);

@@ -231,11 +231,29 @@ class Battery {
   void reductions() {
     for (const ir::OpInfo& info : ir::op_table()) {
       if (info.cls != OpClass::reduce || !ir::in_set(info.types, type_)) continue;
+      if (info.rule == ir::Rule::argument) {
+        // Padded, so that there is something along each axis.
+        const ValueId some = net_.op(OpCode::op_pad, {x_, one_}, {ints("low", {0, 1}), ints("high", {1, 0})});
+        for (const int64_t axis : {0, 1})
+          add(info.code, {some}, {{"axis", Attr::of_int(axis)}, {"keepdims", Attr::of_bool(axis == 0)}});
+        continue;
+      }
       for (const std::vector<int64_t>& axes : {std::vector<int64_t>{0}, {1}, {0, 1}, {}})
         for (const bool keep : {false, true})
           add(info.code, {x_}, {ints("axes", axes), {"keepdims", Attr::of_bool(keep)}});
       add(info.code, {one_});
     }
+    for (const OpCode code : {OpCode::op_reduce_var, OpCode::op_reduce_std})
+      if (ir::is_float(type_)) add(code, {x_}, {ints("axes", {1}), {"ddof", Attr::of_int(2)}});
+    if (type_ == DType::i8 || type_ == DType::u8)
+      for (const DType real : {DType::f32, DType::f64}) {
+        const NamedAttr to{"to", Attr::of_dtype(real)};
+        const ValueId scale = net_.op(OpCode::op_cast, {row_}, {to});
+        add(OpCode::op_dequantize, {x_, scale, row_});
+        add(OpCode::op_dequantize, {x_, net_.op(OpCode::op_cast, {one_}, {to}), one_});
+        const ValueId value = net_.op(OpCode::op_cast, {y_}, {to});
+        add(OpCode::op_quantize, {value, scale, one_}, {{"dtype", Attr::of_dtype(type_)}});
+      }
     if (type_ == DType::boolean || stored()) return;
     const ValueId t = net_.op(OpCode::op_transpose, {y_}, {ints("perm", {1, 0})});
     add(OpCode::op_matmul, {x_, t});
@@ -249,6 +267,27 @@ class Battery {
     add(OpCode::op_layer_norm, {x_, row_, row_}, {{"axis", Attr::of_int(-1)}});
     add(OpCode::op_layer_norm, {x_, y_}, {{"axis", Attr::of_int(0)}, {"epsilon", Attr::of_float(0.25)}});
     add(OpCode::op_rms_norm, {x_, row_});
+    for (const int64_t axis : {0, 1}) add(OpCode::op_log_softmax, {x_}, {{"axis", Attr::of_int(axis)}});
+    const ValueId cube = net_.op(OpCode::op_stack, {x_, y_, z_, x_}, {{"axis", Attr::of_int(1)}});
+    const ValueId four = net_.op(OpCode::op_broadcast, {one_}, {ints("shape", {4})});
+    add(OpCode::op_group_norm, {cube, four, four}, {{"groups", Attr::of_int(2)}});
+    add(OpCode::op_group_norm, {x_, row_}, {{"groups", Attr::of_int(1)}, {"epsilon", Attr::of_float(0.5)}});
+    add(OpCode::op_instance_norm, {cube, four});
+    add(OpCode::op_instance_norm, {cube});
+    add(OpCode::op_batch_norm, {x_, row_, row_, row_, row_});
+    add(OpCode::op_batch_norm, {cube, four, four, four, four}, {{"axis", Attr::of_int(-2)}});
+    for (const DType to : {DType::i8, DType::u8}) {
+      const auto whole = [&](ValueId v) { return net_.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(to)}}); };
+      add(OpCode::op_quantize, {x_, one_, whole(one_)}, {{"dtype", Attr::of_dtype(to)}});
+      add(OpCode::op_quantize, {x_, row_, whole(row_)}, {{"dtype", Attr::of_dtype(to)}});
+    }
+    // Twice as long as the tables.
+    const ValueId pairs = net_.op(OpCode::op_concat, {x_, y_}, {{"axis", Attr::of_int(1)}});
+    for (const bool side : {false, true}) {
+      const NamedAttr interleaved{"interleaved", Attr::of_bool(side)};
+      add(OpCode::op_rope, {pairs, row_, z_}, {interleaved});
+      add(OpCode::op_rope, {net_.op(OpCode::op_stack, {pairs, pairs}), x_, row_}, {interleaved});
+    }
   }
 
   std::shared_ptr<const ir::Graph> done() { return net_.done(); }
@@ -355,7 +394,7 @@ TEST_CASE("large tensors take several chunks on several threads and give the ora
 
 TEST_CASE("every op of the table is in one of the tests here") {
   std::set<OpCode> seen;
-  for (const DType type : {DType::boolean, DType::i32, DType::f32}) {
+  for (const DType type : {DType::boolean, DType::i8, DType::i32, DType::f32}) {
     Battery b(type);
     b.elementwise();
     b.movement();

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "evaluate.h"
-#include "random.h"
+#include "random_value.h"
 
 namespace ingot::oracle {
 
@@ -16,18 +16,8 @@ using ir::DType;
 using ir::NamedAttr;
 using ir::OpCode;
 using ir::ValueId;
-using Shape = std::vector<int64_t>;
 
-constexpr size_t assignments = 3;
 constexpr int64_t most_elements = 6000;
-
-// A value in the making with its extents under each assignment of sizes.
-struct Known {
-  ValueId id;
-  DType type;
-  std::vector<DimId> dims;
-  std::vector<Shape> shapes;
-};
 
 class Generator {
  public:
@@ -56,15 +46,6 @@ class Generator {
     DimId id;
     int64_t size[assignments];
   };
-
-  static int64_t random_size(Random& r, int64_t most) {
-    static constexpr int64_t sizes[] = {1,  1,  2,  3,  4,  5,  7,  8,   8,   12,  15,   16,
-                                        16, 17, 24, 31, 33, 64, 65, 100, 129, 257, 1027, 1500};
-    for (;;) {
-      const int64_t n = r.chance(2) ? 0 : r.pick(sizes);
-      if (n <= most) return n;
-    }
-  }
 
   DimId symbol(int64_t most) {
     if (!symbols_.empty() && r_.chance(55)) {
@@ -170,15 +151,6 @@ class Generator {
     for (int i = 0; i < 8; ++i)
       if (const Known& k = any(); k.type == type) return k;
     return std::nullopt;
-  }
-
-  static bool broadcasts(const Known& a, const Known& b) {
-    for (size_t i = 0; i < assignments; ++i)
-      for (size_t d = 0; d < std::min(a.dims.size(), b.dims.size()); ++d) {
-        const int64_t x = a.shapes[i][a.dims.size() - 1 - d], y = b.shapes[i][b.dims.size() - 1 - d];
-        if (x != y && x != 1 && y != 1) return false;
-      }
-    return true;
   }
 
   Known scalar(DType type) {
@@ -318,12 +290,27 @@ class Generator {
     for (size_t d = 0; d < x.dims.size(); ++d)
       if (r_.chance(55)) axes.push_back(static_cast<int64_t>(d));
     if (axes.empty() && !x.dims.empty() && !r_.chance(5)) axes.push_back(static_cast<int64_t>(x.dims.size()) - 1);
+    if (r_.chance(12) && !x.dims.empty())
+      return emit(r_.chance(50) ? OpCode::op_argmax : OpCode::op_argmin, {x.id},
+                  {{"axis", Attr::of_int(r_.below(static_cast<int64_t>(x.dims.size())))},
+                   {"keepdims", Attr::of_bool(r_.chance(50))}});
+    if (r_.chance(15)) return derived_reduction(x, axes);
     static constexpr OpCode floats[] = {OpCode::op_reduce_sum, OpCode::op_reduce_sum, OpCode::op_reduce_mean,
                                         OpCode::op_reduce_max, OpCode::op_reduce_min, OpCode::op_reduce_prod};
     OpCode code = r_.pick(floats);
     if (x.type == DType::boolean) code = r_.chance(50) ? OpCode::op_reduce_any : OpCode::op_reduce_all;
     else if (!ir::is_float(x.type) && code == OpCode::op_reduce_mean) code = OpCode::op_reduce_sum;
     return emit(code, {x.id}, {{"axes", Attr::of_ints(axes)}, {"keepdims", Attr::of_bool(r_.chance(50))}});
+  }
+
+  bool derived_reduction(const Known& x, const std::vector<int64_t>& axes) {
+    static constexpr OpCode floats[] = {OpCode::op_reduce_var, OpCode::op_reduce_std, OpCode::op_reduce_logsumexp,
+                                        OpCode::op_reduce_l2};
+    OpCode code = r_.chance(50) || x.type == DType::boolean ? OpCode::op_count_nonzero : OpCode::op_reduce_l1;
+    if (ir::is_float(x.type) && r_.chance(70)) code = r_.pick(floats);
+    std::vector<NamedAttr> attrs = {{"axes", Attr::of_ints(axes)}, {"keepdims", Attr::of_bool(r_.chance(50))}};
+    if (code == OpCode::op_reduce_var) attrs.push_back({"ddof", Attr::of_int(r_.below(3))});
+    return emit(code, {x.id}, attrs);
   }
 
   bool movement(const Known& x) {
@@ -571,7 +558,8 @@ class Generator {
   bool composite(const Known& x) {
     if (!ir::is_float(x.type) || x.dims.empty()) return false;
     const int64_t axis = r_.below(static_cast<int64_t>(x.dims.size()));
-    if (r_.chance(45)) return emit(OpCode::op_softmax, {x.id}, {{"axis", Attr::of_int(axis)}});
+    if (r_.chance(45))
+      return emit(r_.chance(60) ? OpCode::op_softmax : OpCode::op_log_softmax, {x.id}, {{"axis", Attr::of_int(axis)}});
     const std::vector<DimId> tail(x.dims.begin() + axis, x.dims.end());
     std::vector<ValueId> operands = {x.id, make_input(x.type, tail).id};
     const bool layer = r_.chance(60);

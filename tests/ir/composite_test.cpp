@@ -1,0 +1,124 @@
+// Rules of composites and of reductions that decompose: each once right, and each way to get it wrong.
+#include "support.h"
+
+using namespace ingot;
+using namespace ingot::ir;
+
+namespace {
+
+struct Composites {
+  Graph g;
+  DimTable& t = g.dims();
+  DimId B = t.symbol("B"), N = t.symbol("N");
+  ValueId x = in("x", DType::f32, {B, N}), fixed = in("fixed", DType::f32, {c(4), c(6)}), s = in("s", DType::f32, {});
+  ValueId i = in("i", DType::i32, {B, N}), four = in("four", DType::f32, {c(4)}), six = in("six", DType::f32, {c(6)});
+  ValueId i8 = in("i8", DType::i8, {}), q = in("q", DType::u8, {c(4), c(6)}), u8 = in("u8", DType::u8, {});
+  ValueId fp8 = in("fp8", DType::f8e4m3, {c(4)}), b = in("b", DType::boolean, {c(4)});
+  DimId c(int64_t v) { return t.constant(v); }
+  ValueId in(const char* name, DType type, std::vector<DimId> shape) { return g.input(name, type, std::move(shape)); }
+  std::string type(std::string_view op, std::vector<ValueId> operands, std::vector<NamedAttr> attrs = {}) {
+    return type_of(g, apply(g, op, std::move(operands), std::move(attrs)));
+  }
+  std::string wrong(std::string_view op, std::vector<ValueId> operands, std::vector<NamedAttr> attrs = {}) {
+    const size_t values = g.value_count(), facts = t.facts().size(), rows = t.size();
+    const std::string message = fault([&] { apply(g, op, operands, attrs); });
+    CHECK(g.value_count() == values);
+    CHECK(t.facts().size() == facts);
+    CHECK(t.size() == rows);
+    CHECK_MESSAGE(message.starts_with(op), message);
+    return message;
+  }
+  bool says(const std::string& message, const char* part) {
+    INFO(message);
+    return message.find(part) != std::string::npos;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Composites, "derived reductions") {
+  for (const char* op : {"reduce_var", "reduce_std", "reduce_logsumexp", "reduce_l1", "reduce_l2"}) {
+    CHECK(type(op, {x}) == "f32[]");
+    CHECK(type(op, {x}, {ints("axes", {-1}), {"keepdims", Attr::of_bool(true)}}) == "f32[B, 1]");
+    CHECK(says(wrong(op, {x}, {ints("axes", {2})}), "2 is not an axis of rank 2"));
+    CHECK(says(wrong(op, {b}), "has dtype bool"));
+  }
+  CHECK(type("reduce_l1", {i}, {ints("axes", {0})}) == "i32[N]");
+  CHECK(says(wrong("reduce_l2", {i}), "has dtype i32, expected f16, bf16, f32 or f64"));
+  CHECK(wrong("reduce_var", {x}, {integer("ddof", -1)}) == "reduce_var: attribute ddof is -1, expected 0 or more");
+  CHECK(type("count_nonzero", {i}, {ints("axes", {1})}) == "i64[B]");
+  CHECK(type("count_nonzero", {b}) == "i64[]");
+  CHECK(says(wrong("count_nonzero", {fp8}), "fp8 is for storage"));
+}
+
+TEST_CASE_FIXTURE(Composites, "argmax and argmin") {
+  CHECK(type("argmax", {x}) == "i64[B]");
+  CHECK(type("argmin", {i}, {integer("axis", 0), {"keepdims", Attr::of_bool(true)}}) == "i64[1, N]");
+  CHECK(type("argmax", {b}) == "i64[]");
+  CHECK(says(wrong("argmax", {s}), "has no dims"));
+  CHECK(says(wrong("argmin", {x}, {integer("axis", 2)}), "2 is not an axis of rank 2"));
+  CHECK(says(wrong("argmax", {fp8}), "fp8 is for storage"));
+  const ValueId none = in("none", DType::f32, {c(0), c(3)});
+  CHECK(wrong("argmin", {none}, {integer("axis", 0)}) ==
+        "argmin: %none: f32[0, 3] has nothing along axis 0: no index is that of its minimum");
+  CHECK(type("argmax", {none}) == "i64[0]");
+  // What is known only in a run is checked there.
+  CHECK(fault([&] { value_of(t, 0, {2, 3}); }) == "");
+  CHECK(fault([&] { value_of(t, 0, {2, 0}); }) != "");
+  CHECK(fault([&] { value_of(t, 0, {0, 3}); }) != "");
+}
+
+TEST_CASE_FIXTURE(Composites, "group_norm, instance_norm and batch_norm") {
+  CHECK(type("group_norm", {fixed, six, six}, {integer("groups", 3)}) == "f32[4, 6]");
+  CHECK(type("group_norm", {fixed}, {integer("groups", 6)}) == "f32[4, 6]");
+  CHECK(says(wrong("group_norm", {fixed}), "attribute groups is missing"));
+  CHECK(says(wrong("group_norm", {fixed}, {integer("groups", 0)}), "attribute groups is 0, expected 1 or more"));
+  CHECK(says(wrong("group_norm", {fixed}, {integer("groups", 4)}), "has 6 channels, not divisible into 4 groups"));
+  CHECK(says(wrong("group_norm", {six}, {integer("groups", 1)}), "has rank 1, expected 2 or more"));
+  CHECK(says(wrong("group_norm", {fixed, four}, {integer("groups", 1)}),
+             "the extent of axis 1 and that of the parameter differ: 6 and 4"));
+  CHECK(says(wrong("instance_norm", {fixed, s}), "has rank 0, expected 1"));
+  CHECK(says(wrong("instance_norm", {i}), "has dtype i32"));
+  CHECK(type("instance_norm", {fixed, six}) == "f32[4, 6]");
+  CHECK(type("batch_norm", {fixed, four, four, four, four}, {integer("axis", 0)}) == "f32[4, 6]");
+  CHECK(says(wrong("batch_norm", {fixed, six, six, four, six}), "differ: 6 and 4"));
+  CHECK(says(wrong("batch_norm", {fixed, six, six, six}), "takes 5 operands, not 4"));
+  CHECK(says(wrong("batch_norm", {six, six, six, six, six}), "1 is not an axis of rank 1"));
+  CHECK(type("group_norm", {x}, {integer("groups", 4)}) == "f32[B, N]");
+  CHECK(fault([&] { value_of(t, 0, {2, 8}); }) == "");
+  CHECK(says(fault([&] { value_of(t, 0, {2, 6}); }), "N = 6, not divisible by 4"));
+}
+
+TEST_CASE_FIXTURE(Composites, "quantize and dequantize") {
+  const NamedAttr to_u8{"dtype", Attr::of_dtype(DType::u8)};
+  CHECK(type("quantize", {fixed, s, i8}) == "i8[4, 6]");
+  CHECK(type("quantize", {fixed, six, u8}, {to_u8}) == "u8[4, 6]");
+  CHECK(says(wrong("quantize", {fixed, four, u8}, {to_u8}), "differ: 6 and 4"));
+  CHECK(type("quantize", {fixed, four, u8}, {to_u8, integer("axis", 0)}) == "u8[4, 6]");
+  CHECK(says(wrong("quantize", {fixed, s, u8}), "has dtype u8, expected i8 as attribute dtype"));
+  CHECK(says(wrong("quantize", {fixed, s, i8}, {{"dtype", Attr::of_dtype(DType::i32)}}), "expected \"i8\" or \"u8\""));
+  CHECK(says(wrong("quantize", {fixed, fixed, i8}), "has rank 2, expected 0 or 1"));
+  CHECK(says(wrong("quantize", {i, s, i8}), "has dtype i32"));
+  CHECK(says(wrong("quantize", {s, six, i8}), "has no dims"));
+  CHECK(type("dequantize", {q, s, u8}) == "f32[4, 6]");
+  CHECK(type("dequantize", {q, in("", DType::f64, {c(4)}), u8}, {integer("axis", 0)}) == "f64[4, 6]");
+  CHECK(says(wrong("dequantize", {q, s, i8}), "has dtype i8, expected u8 as operand 0"));
+  CHECK(says(wrong("dequantize", {fixed, s, i8}), "has dtype f32, expected i8 or u8"));
+  CHECK(says(wrong("dequantize", {q, u8, u8}), "that of the result"));
+  // Where nothing lies along it, axis has one form.
+  const Op& op = g.op(g.value(apply(g, "quantize", {fixed, s, i8}, {integer("axis", 7)})).source);
+  CHECK(attr(op, "axis").i == -1);
+}
+
+TEST_CASE_FIXTURE(Composites, "rope") {
+  const ValueId three = in("", DType::f32, {c(3)}), table = in("", DType::f32, {c(4), c(3)});
+  CHECK(type("rope", {fixed, three, table}) == "f32[4, 6]");
+  CHECK(type("rope", {fixed, in("", DType::f32, {c(1), c(3)}), s}, {{"interleaved", Attr::of_bool(true)}}) ==
+        "f32[4, 6]");
+  CHECK(says(wrong("rope", {fixed, six, six}), "differ: 3 and 6"));
+  CHECK(says(wrong("rope", {three, s, s}), "has 3 elements in its last dim, expected an even number"));
+  CHECK(says(wrong("rope", {six, table, three}), "has rank 2, expected at most 1"));
+  CHECK(says(wrong("rope", {s, s, s}), "has rank 0, expected 1 or more"));
+  CHECK(type("rope", {x, s, s}) == "f32[B, N]");
+  CHECK(says(fault([&] { value_of(t, 0, {2, 5}); }), "N = 5, not divisible by 2"));
+}
