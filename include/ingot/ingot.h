@@ -477,13 +477,13 @@ typedef struct ingot_run_options {
 /* Counters of a context since its creation. Fill struct_size before the call. */
 typedef struct ingot_stats {
   size_t struct_size;
-  uint64_t graphs;     /* ingot_compile calls that succeeded */
-  uint64_t kernels;    /* distinct kernels of those */
-  uint64_t compiles;   /* kernels compiled to machine code */
-  uint64_t compile_ns; /* time spent in that, summed over threads */
-  uint64_t memory_hits;
-  uint64_t disk_hits; /* host callbacks included */
-  uint64_t misses;
+  uint64_t graphs;      /* executables made, those of subsets too */
+  uint64_t kernels;     /* distinct kernels of each of them, summed */
+  uint64_t compiles;    /* kernels compiled to machine code */
+  uint64_t compile_ns;  /* wall time of those compiles, summed, also where they ran at once */
+  uint64_t memory_hits; /* kernels that an executable found in the memory cache */
+  uint64_t disk_hits;   /* host callbacks included */
+  uint64_t misses;      /* kernels found in no cache, each once */
   uint64_t interpreted; /* kernels for which no machine code can be had (no compiler, another machine's target); those
                            that never_stall serves meanwhile do not count */
   uint64_t runs;
@@ -492,7 +492,7 @@ typedef struct ingot_stats {
   uint64_t bytes_written;
   uint64_t memory_cache_bytes;
   uint64_t memory_cache_entries;
-  uint64_t evictions;
+  uint64_t evictions;       /* from the memory cache, by its limits and by ingot_context_trim */
   uint64_t compiler_loaded; /* 1 once the compiler module is in this process */
   uint64_t pack_hits;
   /* Asked of disk and host callbacks in vain, by reason (a kernel that several threads want at once may count for

@@ -533,7 +533,8 @@ class Planner {
     const auto before = [&](uint32_t reader) {
       if (reader == c) return;
       k.after.push_back(reader);
-      out_.edges.push_back({c, reader, v, reason_.empty() ? "fusion is off" : reason_});
+      const char* const otherwise = options_.fuse ? "no one kernel has the axes of both" : "fusion is off";
+      out_.edges.push_back({c, reader, v, reason_.empty() ? otherwise : reason_});
     };
     for (const uint32_t reader : users) before(reader);
     for (const uint32_t reader : alias_readers_of(v)) {
