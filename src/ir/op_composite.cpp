@@ -49,9 +49,12 @@ void check_zero_point(const Inference& op, DType wanted, std::string_view as) {
   fail(Code::invalid_argument, op.where(2), " has dtype ", name(op.value(2).dtype), ", expected ", name(wanted), as);
 }
 
-// Where nothing lies along it, axis has no meaning and one form.
+// Where nothing lies along it, axis has no meaning and one form; it has to be an axis all the same.
 void settle_axis(Inference& op) {
-  if (op.value(1).shape.empty() && op.value(2).shape.empty()) op.attr("axis").i = -1;
+  if (!op.value(1).shape.empty() || !op.value(2).shape.empty()) return;
+  Attr& axis = op.attr("axis");
+  if (const size_t rank = op.value(0).shape.size(); rank > 0) normal_axis(op, axis.i, rank, "axis");
+  axis.i = -1;
 }
 
 }  // namespace

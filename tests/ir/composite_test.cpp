@@ -92,6 +92,7 @@ TEST_CASE_FIXTURE(Composites, "group_norm, instance_norm and batch_norm") {
 TEST_CASE_FIXTURE(Composites, "quantize and dequantize") {
   const NamedAttr to_u8{"dtype", Attr::of_dtype(DType::u8)};
   CHECK(type("quantize", {fixed, s, i8}) == "i8[4, 6]");
+  CHECK(says(wrong("quantize", {fixed, s, i8}, {integer("axis", 5)}), "5 is not an axis of rank 2"));
   CHECK(type("quantize", {fixed, six, u8}, {to_u8}) == "u8[4, 6]");
   CHECK(says(wrong("quantize", {fixed, four, u8}, {to_u8}), "differ: 6 and 4"));
   CHECK(type("quantize", {fixed, four, u8}, {to_u8, integer("axis", 0)}) == "u8[4, 6]");
@@ -106,7 +107,7 @@ TEST_CASE_FIXTURE(Composites, "quantize and dequantize") {
   CHECK(says(wrong("dequantize", {fixed, s, i8}), "has dtype f32, expected i8 or u8"));
   CHECK(says(wrong("dequantize", {q, u8, u8}), "that of the result"));
   // Where nothing lies along it, axis has one form.
-  const Op& op = g.op(g.value(apply(g, "quantize", {fixed, s, i8}, {integer("axis", 7)})).source);
+  const Op& op = g.op(g.value(apply(g, "quantize", {fixed, s, i8}, {integer("axis", 1)})).source);
   CHECK(attr(op, "axis").i == -1);
 }
 

@@ -52,6 +52,15 @@ TEST_CASE_FIXTURE(Dims, "division keeps what is exact") {
   CHECK(make(DimKind::mod, {t.mul(c(12), B), c(4)}) == c(0));
 }
 
+TEST_CASE_FIXTURE(Dims, "quotients of -2^63 by a symbol are refused, not left as they are") {
+  for (const DimKind kind : {DimKind::floor_div, DimKind::ceil_div, DimKind::mod}) {
+    CHECK(fault([&] { make(kind, {c(INT64_MIN), N}); }).find("out of range") != std::string::npos);
+    CHECK(fault([&] { make(kind, {t.sub(c(-INT64_MAX), c(1)), N}); }).find("out of range") != std::string::npos);
+    make(kind, {c(-INT64_MAX), N});
+  }
+  CHECK(t.as_constant(make(DimKind::mod, {c(INT64_MIN), c(5)})) == 2);
+}
+
 TEST_CASE_FIXTURE(Dims, "a divisibility fact makes quotients exact") {
   const DimId before = t.mul(c(8), t.floor_div(N, c(8)));
   CHECK_FALSE(t.known_equal(before, N));
