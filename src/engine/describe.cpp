@@ -32,12 +32,6 @@ std::string op_list(const Executable& e, size_t step) {
   return out.empty() ? "copy" : out;
 }
 
-size_t first_step(const Executable& e, size_t program) {
-  for (size_t s = 0; s < e.plan().steps.size(); ++s)
-    if (e.kernel(s).program == program) return s;
-  bug("a program without a step");
-}
-
 // "%3: f32[B, 4]" with the names of the printed graph.
 std::string label(const Executable& e, const std::vector<std::string>& names, ir::ValueId v) {
   const ir::Value& value = e.optimised().value(v);
@@ -134,7 +128,7 @@ std::string json(const Executable& e) {
 }
 
 std::string kernel_part(const Executable& e, std::string_view what, size_t program) {
-  const size_t step = first_step(e, program);
+  const size_t step = e.first_step(program);
   if (what == "cuda") return cat("// kernel ", program, "\n", jit::emit_cuda(e.plan().steps[step].kernel));
   if (what == "cubin") {
     const std::vector<uint8_t> bytes =

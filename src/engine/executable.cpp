@@ -78,8 +78,7 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
 std::string Executable::profile_name(size_t program) const {
   constexpr size_t most_ops = 12;
   std::string out = cat("ingot:", graph_->name(), "/");
-  const size_t step = static_cast<size_t>(std::ranges::find(program_of_, program) - program_of_.begin());
-  const std::vector<uint32_t>& ops = plan_.steps[step].ops;
+  const std::vector<uint32_t>& ops = plan_.steps[first_step(program)].ops;
   for (size_t i = 0; i < std::min(ops.size(), most_ops); ++i)
     out += cat(i > 0 ? "+" : "", ir::op_info(optimised_.op(ops[i]).code)->name);
   return ops.size() > most_ops ? cat(out, "+", ops.size() - most_ops, "more") : out;
@@ -216,6 +215,10 @@ std::shared_ptr<Executable> Executable::subset(std::span<const ir::ValueId> feed
     if (subsets_.compare_exchange_strong(newest, fresh.get(), std::memory_order_acq_rel)) break;
   }
   return fresh.release()->executable;
+}
+
+size_t Executable::first_step(size_t program) const {
+  return static_cast<size_t>(std::ranges::find(program_of_, program) - program_of_.begin());
 }
 
 KernelInfo Executable::kernel(size_t step) const {

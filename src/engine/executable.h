@@ -80,6 +80,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   const CompileOptions& options() const { return options_; }
   size_t distinct_kernels() const { return programs_.size(); }
   KernelInfo kernel(size_t step) const;
+  size_t first_step(size_t program) const;  // of those that run it
   std::span<const uint8_t> kernel_bytes(size_t step) const { return programs_[program_of_[step]].bytes; }
   // "cpu" or "interpreter" once prepared.
   std::string_view backend_used() const;

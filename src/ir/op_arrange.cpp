@@ -166,9 +166,7 @@ void infer_tri(Inference& op) {
 }
 
 void infer_eye(Inference& op) {
-  const auto type = static_cast<DType>(op.attr("dtype").i);
-  if (type == DType::f8e4m3 || type == DType::f8e5m2)
-    op.reject("attribute dtype: ", name(type), " is for storage only");
+  const DType type = made_dtype(op);
   const std::vector<DimId> shape = as_dims(op.attr("shape"));
   if (shape.size() < 2) op.reject("attribute shape has rank ", shape.size(), ", expected 2 or more");
   for (const DimId d : shape) op.require_extent(d, "an extent of shape");

@@ -7,8 +7,6 @@ namespace ingot::ir {
 
 namespace {
 
-bool is_storage_only(DType t) { return t == DType::f8e4m3 || t == DType::f8e5m2; }
-
 // The operand has one dim, equal to that of operand 0 at `axis`.
 void check_along(Inference& op, size_t operand, size_t axis) {
   const std::vector<DimId>& shape = op.value(operand).shape;
@@ -25,12 +23,6 @@ void check_floats(const Inference& op) {
     check_set(op, i);
     check_same_dtype(op, i, 0);
   }
-}
-
-void check_computed(const Inference& op) {
-  if (!is_storage_only(op.value(0).dtype)) return;
-  fail(Code::invalid_argument, op.where(0), " has dtype ", name(op.value(0).dtype),
-       "; fp8 is for storage, cast it first");
 }
 
 // A scale or zero point: one, or one per index of the attribute axis.

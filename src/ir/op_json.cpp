@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "ir/op.h"
+#include "ir/op_rules.h"
 
 namespace ingot::ir {
 
@@ -47,7 +47,7 @@ bool computes(const OpInfo& op) {
 }
 bool takes(const OpInfo& op, DType t) {
   if (op.rule == Rule::bitcast && t == DType::boolean) return false;
-  return in_set(op.types, t) && !(computes(op) && (t == DType::f8e4m3 || t == DType::f8e5m2));
+  return in_set(op.types, t) && !(computes(op) && is_storage_only(t));
 }
 
 std::string op_json(const OpInfo& op) {

@@ -14,9 +14,7 @@ void set_dims(Attr& attr, const std::vector<DimId>& dims) { attr.ints.assign(dim
 }  // namespace
 
 void infer_iota(Inference& op) {
-  const auto type = static_cast<DType>(op.attr("dtype").i);
-  if (type == DType::f8e4m3 || type == DType::f8e5m2)
-    op.reject("attribute dtype: ", name(type), " is for storage only");
+  const DType type = made_dtype(op);
   const std::vector<DimId> shape = as_dims(op.attr("shape"));
   Attr& axis = op.attr("axis");
   const auto rank = static_cast<int64_t>(shape.size());

@@ -24,8 +24,6 @@ std::string_view expected(TypeSet set) {
   return "";
 }
 
-bool is_storage_only(DType t) { return t == DType::f8e4m3 || t == DType::f8e5m2; }
-
 // All operands' shapes broadcast together.
 std::vector<DimId> broadcast_shapes(Inference& op) {
   std::vector<DimId> shape = op.value(0).shape;
@@ -52,10 +50,7 @@ void infer_nary(Inference& op) {
 
 void infer_compare(Inference& op) {
   infer_nary(op);
-  if (is_storage_only(op.value(0).dtype)) {
-    fail(Code::invalid_argument, op.where(0), " has dtype ", name(op.value(0).dtype),
-         "; fp8 is for storage, cast it first");
-  }
+  check_computed(op);
   op.results[0].dtype = DType::boolean;
 }
 
@@ -161,6 +156,20 @@ void check_set(const Inference& op, size_t operand) {
   if (in_set(op.info.types, type)) return;
   fail(Code::invalid_argument, op.where(operand), " has dtype ", name(type), ", expected ", expected(op.info.types),
        is_storage_only(type) ? "; fp8 is for storage, cast it first" : "");
+}
+
+bool is_storage_only(DType type) noexcept { return type == DType::f8e4m3 || type == DType::f8e5m2; }
+
+void check_computed(const Inference& op) {
+  if (!is_storage_only(op.value(0).dtype)) return;
+  fail(Code::invalid_argument, op.where(0), " has dtype ", name(op.value(0).dtype),
+       "; fp8 is for storage, cast it first");
+}
+
+DType made_dtype(Inference& op) {
+  const auto type = static_cast<DType>(op.attr("dtype").i);
+  if (is_storage_only(type)) op.reject("attribute dtype: ", name(type), " is for storage only");
+  return type;
 }
 
 void check_same_dtype(const Inference& op, size_t operand, size_t model) {

@@ -85,6 +85,9 @@ void infer_rope(Inference& op);
 
 // Shared by the rules.
 void check_set(const Inference& op, size_t operand);  // the row's dtypes
+bool is_storage_only(DType type) noexcept;            // fp8, which nothing computes with
+void check_computed(const Inference& op);             // operand 0 is no such type
+DType made_dtype(Inference& op);                      // the attribute dtype of what ops without operands make; likewise
 void check_same_dtype(const Inference& op, size_t operand, size_t model);
 void infer_reduce(Inference& op);
 std::vector<DimId> as_dims(const Attr& attr);

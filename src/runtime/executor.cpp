@@ -232,9 +232,9 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
   }
   if (w.temporaries) copy_out(w);
   w.known = remember && !w.temporaries;
-  const auto one_call = [&](size_t s) { return w.steps[s].launch.one_call() && bodies[s]->scratch_bytes() == 0; };
   bool calls = w.known && w.scratch_bytes == 0;
-  for (size_t s = 0; calls && s < bodies.size(); ++s) calls = one_call(s);
+  for (size_t s = 0; calls && s < bodies.size(); ++s)
+    calls = w.steps[s].launch.one_call() && bodies[s]->scratch_bytes() == 0;
   w.calls_of = calls ? bodies.data() : nullptr;
   w.call_counts = counts;
   w.tally.add(counts);

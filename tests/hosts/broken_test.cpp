@@ -1,9 +1,6 @@
 // What a host sees when LLVM gives up for good: `auto` computes on, with one warning; `cpu` says UNAVAILABLE; nobody
 // who waits is forgotten. Each case in a child, with the module's thread and without.
-#include <sys/wait.h>
-
 #include <atomic>
-#include <functional>
 #include <thread>
 
 #include "host.h"
@@ -11,23 +8,6 @@
 using namespace ingot::hosts;
 
 namespace {
-
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    alarm(30);  // a waiter that is forgotten would hang
-    _exit(body());
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-
-std::atomic<int> warnings{0};
-void INGOT_CALL count_warnings(void*, ingot_log_level level, const char*, size_t) {
-  warnings += level >= INGOT_LOG_WARNING;
-}
 
 ingot_context* broken_context(uint32_t no_threads) {
   ingot_context* context = nullptr;

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -90,6 +93,26 @@ class Affine {
   int factor_ = 1;
   ingot_executable* executable_ = nullptr;
 };
+
+// A log sink's: how many warnings and errors came.
+inline std::atomic<int> warnings{0};
+inline void INGOT_CALL count_warnings(void*, ingot_log_level level, const char*, size_t) {
+  warnings += level >= INGOT_LOG_WARNING;
+}
+
+// Runs `body` in a forked child, which a signal ends after half a minute. Its exit status, or 1000 + the signal that
+// ended it.
+inline int in_child(const std::function<int()>& body) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    alarm(30);  // a waiter that is forgotten would hang
+    _exit(body());
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
 
 // Whether kernels can be compiled here at all.
 inline bool can_compile() {

@@ -8,7 +8,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <cerrno>
@@ -22,16 +21,6 @@
 using namespace ingot::hosts;
 
 namespace {
-
-// Runs `body` in a forked child. Its exit status, or 1000 + the signal that ended it.
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) _exit(body());
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
 
 void on_stack(size_t bytes, const std::function<void()>& body) {
   pthread_attr_t attributes;
@@ -51,11 +40,6 @@ size_t threads_now() {
   size_t n = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task")) n += !entry.path().empty();
   return n;
-}
-
-std::atomic<int> warnings{0};
-void INGOT_CALL count_warnings(void*, ingot_log_level level, const char*, size_t) {
-  warnings += level >= INGOT_LOG_WARNING;
 }
 
 // In a child that was just refused executable memory: the interpreter serves `auto`, with one warning, and an explicit
@@ -201,8 +185,6 @@ TEST_CASE("exit() in the middle of compiles ends the process as it should") {
   if (!can_compile()) return;
   for (int i = 0; i < 20; ++i) {
     const int status = in_child([i]() -> int {
-      // A child must not wait for a compile for ever if one hangs at exit.
-      alarm(30);
       ingot_context* context = nullptr;
       const ingot_context_options o = alone();
       if (ingot_context_create(&o, &context)) return 1;
