@@ -86,6 +86,7 @@ ingot_status* ingot_executable_io_info(const ingot_executable* executable, int32
     capi::need(executable, "executable");
     capi::need(info, "info");
     if (info->struct_size < sizeof(size_t)) fail(Code::invalid_argument, "info->struct_size is ", info->struct_size);
+    if (is_output != 0 && is_output != 1) fail(Code::invalid_argument, "is_output is ", is_output, ", expected 0 or 1");
     const auto& all = is_output ? executable->outputs : executable->inputs;
     if (index >= all.size()) fail(Code::invalid_argument, is_output ? "output " : "input ", index, " of ", all.size());
     const ingot_executable::Io& io = all[index];

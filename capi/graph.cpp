@@ -29,6 +29,9 @@ ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
     fail(Code::invalid_argument, "attribute ", index, " (", out.name, "): ", why...);
   };
   if (a.zero != 0 || a.reserved != 0) bad("its reserved fields are not zero");
+  const bool single = a.kind == INGOT_ATTR_I64 || a.kind == INGOT_ATTR_F64 || a.kind == INGOT_ATTR_BOOL ||
+                      a.kind == INGOT_ATTR_DTYPE || a.kind == INGOT_ATTR_DIM;
+  if (single && a.count != 0) bad("its count is ", a.count, ", expected 0 of a single value");
   const auto many = [&](const auto* p) {
     if (!p && a.count > 0) bad("its list is NULL but its count is ", a.count);
     return std::span(p, a.count);

@@ -189,7 +189,10 @@ ingot_status* ingot_call_output(const ingot_call* call, size_t index, ingot_tens
 }
 
 ingot_status* ingot_call_set_data(ingot_call* call, uint32_t is_output, size_t index, void* data) {
-  return capi::guarded([&] { bound_of(call).set_data(is_output != 0, index, data); });
+  return capi::guarded([&] {
+    if (is_output > 1) fail(Code::invalid_argument, "is_output is ", is_output, ", expected 0 or 1");
+    bound_of(call).set_data(is_output != 0, index, data);
+  });
 }
 
 ingot_status* ingot_call_run(ingot_call* call, const ingot_run_options* options) {

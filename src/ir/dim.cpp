@@ -267,7 +267,7 @@ void DimTable::apply_facts() {
     for (const Fact& fact : kept) {
       const size_t before = facts_.size();
       try {
-        assume_known(fact.fact, fact.dims, fact.derived);
+        assume_known(fact.fact, fact.dims, fact.derived ? fact.op : std::string_view());
       } catch (const Error&) {
         facts_.resize(before);  // taken in before, so not contradictory in itself: check() will judge it
       }

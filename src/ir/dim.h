@@ -74,11 +74,11 @@ class DimTable {
   DimId broadcast(DimId a, DimId b);
 
   // Records a fact; throws invalid_argument if it contradicts what is known (B is 3 and 4). check() tests it on every
-  // run, so whatever is derived from it holds. `derived` marks one that an op needs rather than the host states: the
-  // text form leaves it out, since reading the op finds it again.
-  void assume(DimFact fact, std::span<const DimId> dims, bool derived = false);
+  // run, so whatever is derived from it holds. `op` names the op that needs it, of static storage; none: the host
+  // states it. The text form leaves out what ops need, since reading them finds it again.
+  void assume(DimFact fact, std::span<const DimId> dims, std::string_view op = {});
   // As the fact max(0, d) == d.
-  void assume_nonnegative(DimId d, bool derived = false);
+  void assume_nonnegative(DimId d, std::string_view op = {});
   // Derived facts count as stated from here on: for a graph in which their ops may no longer be.
   void adopt_facts();
   // Facts and bounds stated after an op has read the table (`used` since then): what is there may be less simple than
@@ -113,7 +113,8 @@ class DimTable {
   struct Fact {
     DimFact fact;
     std::vector<DimId> dims;
-    bool derived = false;
+    std::string_view op = {};  // whose need it is
+    bool derived = false;      // `op` is part of the graph, and finds it again
   };
   std::span<const Fact> facts() const { return facts_; }
 
@@ -159,9 +160,9 @@ class DimTable {
   void index_row(DimId d);
   Bounds bounds_of_row(DimId d) const;
   void check_ids(std::span<const DimId> dims) const;
-  void assume_known(DimFact fact, std::span<const DimId> dims, bool derived);
-  void assume_equal(DimId a, DimId b, bool derived);
-  void assume_divisible(DimId a, DimId b, bool derived);
+  void assume_known(DimFact fact, std::span<const DimId> dims, std::string_view op);
+  void assume_equal(DimId a, DimId b, std::string_view op);
+  void assume_divisible(DimId a, DimId b, std::string_view op);
   bool learn_nonnegative(DimId d);
   void forget_facts() noexcept;
   void derive_bounds();

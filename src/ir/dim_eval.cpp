@@ -201,14 +201,15 @@ void DimTable::check(std::span<const int64_t> values) const {
   }
   for (const Fact& fact : facts_) {
     const DimId first = fact.dims[0];
+    const std::string needed_by = fact.op.empty() ? "" : cat(fact.op, ": ");
     if (std::ranges::any_of(fact.dims, [&](DimId d) { return values[d] == unset; })) continue;
     for (const DimId other : std::span(fact.dims).subspan(1)) {
       if (fact.fact == DimFact::equal && values[first] != values[other]) {
-        fail(Code::invalid_argument, to_string(first), " == ", to_string(other),
+        fail(Code::invalid_argument, needed_by, to_string(first), " == ", to_string(other),
              " does not hold: ", named(first, values), " and ", named(other, values));
       }
       if (fact.fact == DimFact::divisible && (values[other] == 0 || values[first] % values[other] != 0)) {
-        fail(Code::invalid_argument, named(first, values), ", not divisible by ", named(other, values));
+        fail(Code::invalid_argument, needed_by, named(first, values), ", not divisible by ", named(other, values));
       }
     }
   }

@@ -152,9 +152,9 @@ ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<cons
       const DimId both[] = {fact.a, fact.b};
       try {
         switch (fact.need) {
-          case Inference::Need::equal: dims_.assume(DimFact::equal, both, true); break;
-          case Inference::Need::divisible: dims_.assume(DimFact::divisible, both, true); break;
-          case Inference::Need::nonnegative: dims_.assume_nonnegative(fact.a, true); break;
+          case Inference::Need::equal: dims_.assume(DimFact::equal, both, info->name); break;
+          case Inference::Need::divisible: dims_.assume(DimFact::divisible, both, info->name); break;
+          case Inference::Need::nonnegative: dims_.assume_nonnegative(fact.a, info->name); break;
         }
       } catch (const Error& e) {
         throw Error(e.code(), cat(info->name, ": ", e.message()));

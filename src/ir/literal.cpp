@@ -39,6 +39,82 @@ T read_float(const Literal& l, DType type) {
   return l.negative ? -value : value;
 }
 
+// The digits of a decimal without zeros at either end, and the place of the first before the point: 0.0012 is "12", -2.
+struct Decimal {
+  std::string digits;
+  int64_t exponent = 0;
+
+  explicit Decimal(std::string_view text) {
+    const size_t e = text.find_first_of("eE");
+    int64_t point = 0;
+    bool behind = false;
+    for (const char c : text.substr(0, e)) {
+      if (c == '.') {
+        behind = true;
+      } else {
+        if (!digits.empty() || c != '0') digits.push_back(c);
+        if (!behind && !digits.empty()) ++point;
+        if (behind && digits.empty()) --point;
+      }
+    }
+    while (!digits.empty() && digits.back() == '0') digits.pop_back();
+    if (e != std::string_view::npos) {
+      if (text[e + 1] == '+') text.remove_prefix(1);
+      std::from_chars(text.data() + e + 1, text.data() + text.size(), exponent);
+    }
+    exponent += point;
+  }
+  friend auto operator<=>(const Decimal& a, const Decimal& b) {
+    if (const auto order = a.exponent <=> b.exponent; order != 0) return order;
+    return a.digits <=> b.digits;
+  }
+};
+
+// The literal as the f64 that rounds to a narrower type as the literal itself does: an inexact one has an odd last bit
+// (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums"). Rounded to nearest it could become a midpoint
+// of the narrow type, and then go to the wrong side.
+double read_odd(const Literal& l, DType type) {
+  Literal cut = l;
+  const bool hex = l.digits.starts_with("0x") || l.digits.starts_with("0X");
+  constexpr size_t exact_digits = 13;  // of four bits: f64 holds any 13, and a bit is left for what is cut off
+  std::string head = "0x";
+  bool odd = false;
+  if (hex) {
+    size_t significant = 0;
+    bool behind = false, exponent = false;
+    for (const char c : l.digits.substr(2)) {
+      exponent = exponent || c == 'p' || c == 'P';
+      if (exponent || c == '.') {
+        head.push_back(c);
+        behind = behind || c == '.';
+      } else if (significant < exact_digits) {
+        significant += significant > 0 || c != '0';
+        head.push_back(c);
+      } else {
+        odd = odd || c != '0';
+        if (!behind) head.push_back('0');
+      }
+    }
+    cut.digits = head;
+  }
+  double v = std::fabs(read_float<double>(cut, type));
+  if (!hex && v > 0) {
+    char text[1200];  // the longest f64 has 767 digits
+    const auto end = std::to_chars(text, text + sizeof text, v, std::chars_format::scientific, 1100).ptr;
+    const auto order = Decimal(l.digits) <=> Decimal({text, end});
+    odd = order != 0;
+    if (order < 0 && odd) v = std::nextafter(v, 0.0);
+  }
+  if (odd) v = std::bit_cast<double>(std::bit_cast<uint64_t>(v) | 1);
+  return l.negative ? -v : v;
+}
+
+// Whether v is beyond what rounds to the largest value of an fp8 type, where float_bits() would saturate.
+bool beyond_fp8(DType type, double v) {
+  // 448 and 57344 are the largest values; half a step above, a tie goes to the even one: 448, but 65536.
+  return (type == DType::f8e4m3 && std::fabs(v) > 464) || (type == DType::f8e5m2 && std::fabs(v) >= 61440);
+}
+
 std::string hex_text(uint64_t bits, size_t digits) {
   static constexpr char symbols[] = "0123456789abcdef";
   std::string out = "bits(0x";
@@ -96,8 +172,9 @@ uint64_t literal_bits(const Literal& l, DType type) {
   if (type == DType::f32) return std::bit_cast<uint32_t>(read_float<float>(l, type));
   if (type == DType::f64) return std::bit_cast<uint64_t>(read_float<double>(l, type));
   if (is_float(type)) {
-    const uint64_t bits = float_bits(type, read_float<double>(l, type));
-    if (std::isinf(float_value(type, bits))) refuse(l, type, "is out of the range of");
+    const double v = read_odd(l, type);
+    const uint64_t bits = float_bits(type, v);
+    if (std::isinf(float_value(type, bits)) || beyond_fp8(type, v)) refuse(l, type, "is out of the range of");
     return bits;
   }
   uint64_t magnitude;

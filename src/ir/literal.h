@@ -17,8 +17,8 @@ struct Literal {
   std::string_view digits;  // number: without its sign; bits: 0x...
 };
 
-// The element's bits, zero-extended, rounded once for f32 and f64 and by way of f64 for the narrower floats. Throws
-// invalid_argument saying what a value of the dtype looks like.
+// The element's bits, zero-extended, a float rounded once. Throws invalid_argument saying what a value of the dtype
+// looks like, also for a number that rounds beyond its largest value.
 uint64_t literal_bits(const Literal& literal, DType type);
 
 // Reads back to the same bits: the shortest decimal, "inf", "nan", "true", or bits(0x...) for a NaN with a payload.

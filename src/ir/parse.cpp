@@ -72,6 +72,7 @@ class Parser {
       placed(where, [&] { check_facts_together(graph_.dims()); });
     }
     if (in_.accept_word("flags")) flags();
+    if (in_.token().is_word("where")) in_.fail_at(in_.token().at, "where stands once, before flags");
     in_.expect("{", "before the graph's body");
     while (in_.token().is("%")) statement();
     if (!in_.token().is_word("return")) in_.fail_expected("a statement '%name = op ...' or return");
@@ -222,6 +223,8 @@ class Parser {
 
   void fact(size_t at) {
     const ParsedDim left = parse_dim(in_, graph_.dims());
+    if (in_.token().is(">=") || in_.token().is("<="))
+      in_.fail_at(in_.token().at, "a bound has its symbol on the left and a constant on the right, as in N >= 1");
     if (!in_.token().is("==")) in_.fail_expected("'==', or '>=' or '<=' after a symbol");
     in_.take();
     const ParsedDim right = parse_dim(in_, graph_.dims());
@@ -288,7 +291,8 @@ class Parser {
       extents.push_back(*extent);
     }
     placed(type_at, [&] { check_shape(graph_.dims(), t.dtype, t.shape, "constant"); });
-    if (t.dtype == DType::c64 || t.dtype == DType::c128) in_.fail_at(type_at, "complex constants are not implemented");
+    if (t.dtype == DType::c64 || t.dtype == DType::c128)
+      throw Error(Code::unimplemented, in_.lexer().place(type_at) + "complex constants are not implemented");
     TokenReader data_in = start;
     const auto data = std::make_shared<std::vector<uint8_t>>(parse_elements(data_in, t.dtype, extents));
     return placed(at, [&] { return graph_.constant(t.dtype, t.shape, {data, data->data(), data->size()}); });
@@ -344,7 +348,8 @@ class Parser {
       const DType dtype = literal_dtype(graph_, *info, operands, literal, i);
       if (dtype == DType::invalid)
         in_.fail_at(number.at, "the dtype of this number is that of another operand of ", info->name,
-                    ", but all are numbers");
+                    std::ranges::find(literal, false) == literal.end() ? ", but all are numbers"
+                                                                       : ", but the others have one of their own");
       operands[i] = placed(number.at, [&] { return graph_.scalar(dtype, literal_bits(number.literal, dtype)); });
     }
     std::vector<NamedAttr> attrs;

@@ -140,7 +140,9 @@ static void the_builder_names_what_is_wrong(void) {
   FAILS(INGOT_INVALID_ARGUMENT, "NULL", ingot_graph_op(g, INGOT_OP_SOFTMAX, &x, 1, &a, 1, &v, 1));
   a.kind = INGOT_ATTR_I64, a.value.i64 = 0, a.count = 0, a.reserved = 1;
   FAILS(INGOT_INVALID_ARGUMENT, "reserved", ingot_graph_op(g, INGOT_OP_SOFTMAX, &x, 1, &a, 1, &v, 1));
-  a.reserved = 0, a.name = "axes";
+  a.reserved = 0, a.count = 1;
+  FAILS(INGOT_INVALID_ARGUMENT, "count is 1, expected 0", ingot_graph_op(g, INGOT_OP_SOFTMAX, &x, 1, &a, 1, &v, 1));
+  a.count = 0, a.name = "axes";
   FAILS(INGOT_INVALID_ARGUMENT, "axes", ingot_graph_op(g, INGOT_OP_SOFTMAX, &x, 1, &a, 1, &v, 1));
   CHECK(v == 77);
   FAILS(INGOT_INVALID_ARGUMENT, "", ingot_graph_finish(g)); /* no outputs */

@@ -109,3 +109,26 @@ TEST_CASE("sizes that break a fact are refused with its name, by every call that
     }
   }
 }
+
+TEST_CASE("sizes that break what an op needs are refused with the op's name") {
+  struct Case {
+    const char *head, *body;
+    int64_t a, b;
+    const char* said;
+  };
+  const Context c = context();
+  for (const Case& k :
+       {Case{"-> (f32[])", "matmul %x, %y", 3, 2, "matmul: A == B does not hold: A = 3 and B = 2"},
+        Case{"-> (f32[2, A/2])", "reshape %x {shape = [2, A/2]}", 3, 2, "reshape: A = 3, not divisible by 2"},
+        Case{"-> (f32[2, A])", "stack %x, %y {axis = 0}", 3, 2, "stack: A == B does not hold"}}) {
+    CAPTURE(k.body);
+    const Graph g = parse(c, std::string("ingot 1.0\ngraph @g(%x: f32[A], %y: f32[B]) ") + k.head +
+                                 " {\n  %0 = " + k.body + "\n  return %0\n}\n");
+    const Executable e = compile(c, g, INGOT_BACKEND_INTERPRETER);
+    Floats x({k.a}, std::vector<float>(8, 1)), y({k.b}, std::vector<float>(8, 1));
+    const ingot_tensor* ins[] = {&x.tensor, &y.tensor};
+    size_t rank = 0;
+    const auto run = [&] { return ingot_executable_output_shape(e.get(), ins, 2, 0, nullptr, 0, &rank); };
+    CHECK(refused(run(), k.said) == INGOT_INVALID_ARGUMENT);
+  }
+}

@@ -354,3 +354,32 @@ TEST_CASE("an extent as a value") {
   Executable(context, g).run({Tensor(in)}, {Tensor(&rows, std::vector<int64_t>{})});
   CHECK(rows == 7);
 }
+
+TEST_CASE("const memory is taken as an input and a constant, and refused as an output") {
+  const Context context;
+  Graph g(context);
+  const std::array<const float, 2> constant{1, 2};
+  g.output(g.op(INGOT_OP_ADD, {g.input<float>("x", {2}), g.constant(Tensor(constant))}));
+  g.finish();
+  const Executable e(context, g);
+  const std::vector<float> in{1, 2};
+  const float fixed[2] = {3, 4};
+  std::vector<float> out(2);
+  const std::vector<float>& seen = out;
+  const Tensor views[] = {Tensor(seen), Tensor(fixed, {2}), Tensor(INGOT_F32, seen.data(), {2}),
+                          Tensor(std::as_const(in), {2})};
+  for (const Tensor& view : views) {
+    CHECK(view.is_const());
+    CHECK(code_of([&] { e.run({Tensor(in)}, {view}); }) == INGOT_INVALID_ARGUMENT);
+    const Tensor copy = view;
+    CHECK(code_of([&] { e.run({Tensor(in)}, {&copy}); }) == INGOT_INVALID_ARGUMENT);
+    CHECK(out == std::vector<float>{0, 0});
+  }
+  Tensor assigned(out);
+  assigned = views[0];
+  CHECK(assigned.is_const());
+  e.run({views[1]}, {Tensor(INGOT_F32, out.data(), {2})});
+  CHECK(out == std::vector<float>{4, 6});
+  Call call(e);
+  CHECK(code_of([&] { call.bind({Tensor(in)}, {views[0]}); }) == INGOT_INVALID_ARGUMENT);
+}

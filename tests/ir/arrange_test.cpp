@@ -94,7 +94,7 @@ TEST_CASE_FIXTURE(Arrange, "split") {
   CHECK(types("split", {x}, {dims("sizes", {t.constant(2), t.sub(B, t.constant(2))})}) == "f32[2, N] f32[B-2, N]");
   CHECK(types("split", {x}, {integer("axis", 1), integer("parts", 2)}) == "f32[B, N/2] f32[B, N/2]");
   CHECK(at(2, 4) == "");
-  CHECK(at(2, 5) == "N = 5, not divisible by 2");
+  CHECK(at(2, 5) == "split: N = 5, not divisible by 2");
   CHECK(at(1, 4) != "");
 }
 

@@ -49,6 +49,8 @@ TEST_CASE("errors of the head") {
   CHECK(wrong("ingot 1.0\ngraph @g(%x: c64[2])").starts_with("2:14: input"));
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32, %x: f32)") == "2:20: the name 'x' is taken by another value");
   CHECK(wrong("ingot 1.0\ngraph @g() {") == "2:12: expected '->' between inputs and outputs, found '{'");
+  CHECK(wrong("ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) flags(relaxed_precision) where N >= 2 {") ==
+        "2:56: where stands once, before flags");
   CHECK(wrong("ingot 1.0\ngraph @g() -> (f32) flags(fast) {") ==
         "2:27: expected relaxed_precision or relaxed_contractions, found 'fast'");
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32) -> (y: f32, y: f32) {return %x, %x}") ==
@@ -73,6 +75,8 @@ TEST_CASE("errors of statements") {
   CHECK(body("  %0 = add %x %x\n") == "3:8: add: takes 2 operands, not 1");
   CHECK(body("  %0 = add 1, 2\n") ==
         "3:12: the dtype of this number is that of another operand of add, but all are numbers");
+  CHECK(body("  %i = constant 1 : i32\n  %0 = ldexp 1.0, %i\n") ==
+        "4:14: the dtype of this number is that of another operand of ldexp, but the others have one of their own");
   CHECK(body("  %0 = add %x, true\n") == "3:16: true is no value of f32");
   CHECK(body("  %0 = add %x, 1e99\n") == "3:16: '1e99' is out of the range of f32");
   CHECK(body("  %é = neg %x\n") == "3:4: expected a name right after '%'");
@@ -176,7 +180,8 @@ TEST_CASE("errors of constants") {
   CHECK(body("%c = constant hex(\"001\") : u8[2]\n") == "3:22: expected two hex digits for a byte");
   CHECK(body("%c = constant bits(0x1ff) : u8\n") == "3:15: '0x1ff' has more bits than u8");
   CHECK(body("%c = constant bits(x) : u8\n") == "3:20: expected the bits as 0x..., found 'x'");
-  CHECK(body("%c = constant 1 : c64\n") == "3:19: complex constants are not implemented");
+  const std::string complex = "ingot 1.0\ngraph @g() -> (f32[]) {\n  %c = constant 1 : c64\n}\n";
+  CHECK(fault([&] { parse(complex); }, Code::unimplemented) == "3:21: complex constants are not implemented");
 }
 
 TEST_CASE("columns count characters, not bytes") {

@@ -1,4 +1,5 @@
 // Elements as bits: every f16 and fp8 value against its definition, rounding against exact arithmetic, integers.
+#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -153,4 +154,56 @@ TEST_CASE("literals: ranges, forms and refusals") {
   CHECK(fault([&] { literal_bits({Literal::Kind::nan, false, false, ""}, DType::i32); }) == "nan is no value of i32");
   CHECK(fault([&] { literal_bits({Literal::Kind::boolean, false, true, ""}, DType::f32); }) ==
         "true is no value of f32");
+}
+
+TEST_CASE("narrow floats: a literal next to the middle of two neighbours goes to the nearer, however close it is") {
+  const auto bits_of = [](const std::string& digits, DType t) {
+    return literal_bits({Literal::Kind::number, false, false, digits}, t);
+  };
+  for (const Format& f : formats) {
+    for (uint64_t bits = 0; bits < mask(f) >> 1; ++bits) {
+      const double a = by_definition(f, bits), b = by_definition(f, bits + 1);
+      if (!std::isfinite(a) || !std::isfinite(b)) continue;
+      char text[256];
+      std::string middle(text, std::to_chars(text, text + sizeof text, (a + b) / 2, std::chars_format::fixed, 200).ptr);
+      const std::string above = middle + "0000000001";
+      const size_t last = middle.find_last_not_of("0.");
+      std::string below = middle;
+      --below[last];
+      below.resize(std::max(last + 1, below.find('.') + 1));
+      below += std::string(60, '9');
+      if (below.find('.') > last) below = middle;  // a whole number, whose last digit is not the one below
+      REQUIRE(bits_of(middle, f.type) == bits + bits % 2);
+      REQUIRE(bits_of(above, f.type) == bits + 1);
+      if (below != middle) REQUIRE(bits_of(below, f.type) == bits);
+
+      const auto hex_end = std::to_chars(text, text + sizeof text, (a + b) / 2, std::chars_format::hex).ptr;
+      std::string hex(text, hex_end);
+      const size_t p = hex.find('p');
+      std::string digits = hex.substr(0, p);
+      if (digits.find('.') == std::string::npos) digits += '.';
+      REQUIRE(bits_of("0x" + hex, f.type) == bits + bits % 2);
+      REQUIRE(bits_of("0x" + digits + std::string(20, '0') + '1' + hex.substr(p), f.type) == bits + 1);
+      REQUIRE(bits_of("0x000" + digits + std::string(40, '0') + hex.substr(p), f.type) == bits + bits % 2);
+    }
+  }
+}
+
+TEST_CASE(
+    "narrow floats: a literal that rounds beyond the largest value is refused, in fp8 too, where casts saturate") {
+  const auto bits_of = [](const char* digits, DType t) {
+    return literal_bits({Literal::Kind::number, false, false, digits}, t);
+  };
+  struct Case {
+    DType type;
+    const char *last, *first;  // the last that rounds to the largest value, the first that does not
+    uint64_t largest;
+  };
+  for (const Case& k : {Case{DType::f16, "65519.999999999999999999", "65520", 0x7bff},
+                        Case{DType::bf16, "0x1.fefffffffffffffffp127", "0x1.ffp127", 0x7f7f},
+                        Case{DType::f8e4m3, "464", "464.00000000000000000000001", 0x7e},
+                        Case{DType::f8e5m2, "61439.99999999999999999999", "61440", 0x7b}}) {
+    CHECK(bits_of(k.last, k.type) == k.largest);
+    CHECK(fault([&] { bits_of(k.first, k.type); }).find("is out of the range of") != std::string::npos);
+  }
 }

@@ -165,6 +165,14 @@ class Inputs(ToolTest):
         np.testing.assert_array_equal(np.load(self.path("2.npy")), np.floor(units[2] * 17))
         np.testing.assert_array_equal(np.load(self.path("3.npy")), np.floor(units[3] * 2) != 0)
 
+    def test_the_widest_range_of_f64_fills_with_finite_numbers(self):
+        graph = self.graph("graph @g(%a: f64[N]) -> (f64[N]) {\n  return %a\n}\n")
+        out = self.path("a.npy")
+        self.ok("run", graph, "--random", "1", "--shape", "N=64", "--range", "a=-1.7e308:1.7e308", "--output", f"0={out}")
+        a = np.load(out)
+        self.assertTrue(np.isfinite(a).all())
+        self.assertTrue(a.min() < -1e308 and a.max() > 1e308)
+
     def test_symbols_of_given_arrays_size_the_random_ones(self):
         graph = self.graph(self.TWO)
         a = self.save("a.npy", np.zeros(6, np.float32))

@@ -20,7 +20,8 @@ packages_of() {
         echo qemu-user g++-aarch64-linux-gnu  # AArch64 images run in a small program under emulation
       fi ;;
     test) ;;  # Redis and NVRTC, below: both optional
-    lint) echo clang-format-19 clang-tidy-19 ;;  # 19 is in Debian 12 and 13: the pinned version
+    # Pinned. clang-tidy 22 leaves the standard library's headers alone, which makes it five times as fast as 19.
+    lint) echo clang-format-19 clang-tidy-22 ;;
     fuzz) echo clang-19 libclang-rt-19-dev ;;
     cov) echo gcovr ;;
     *) die "setup: no group '$1' (build test lint fuzz cov)" ;;

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 
-TIDY = "clang-tidy-19"
+TIDY = "clang-tidy-22"
 CONFIGURATIONS = (".clang-tidy", "tests/.clang-tidy")
 
 

@@ -30,7 +30,8 @@ void fill_random(Array& array, uint64_t seed, uint32_t input, Range range) {
   for (size_t k = 0; k < array.count(); ++k, at += type.size()) {
     const double u = std::ldexp(static_cast<double>(mix(start + (k + 1) * 0x9E3779B97F4A7C15U) >> 40), -24);
     const double span = range.high - range.low + (whole ? 1 : 0);
-    encode(type, whole ? std::floor(range.low + u * span) : range.low + u * span, at);
+    const double v = std::isfinite(span) ? range.low + u * span : (1 - u) * range.low + u * range.high;
+    encode(type, whole ? std::floor(v) : v, at);
   }
 }
 

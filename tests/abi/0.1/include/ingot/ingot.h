@@ -144,7 +144,83 @@ enum {
   INGOT_OP_MATMUL = 100,
   INGOT_OP_SOFTMAX = 110,
   INGOT_OP_LAYER_NORM = 111,
-  INGOT_OP_RMS_NORM = 112
+  INGOT_OP_RMS_NORM = 112,
+  INGOT_OP_EXP2 = 200,
+  INGOT_OP_EXPM1 = 201,
+  INGOT_OP_LOG2 = 202,
+  INGOT_OP_LOG1P = 203,
+  INGOT_OP_EXP10 = 204,
+  INGOT_OP_LOG10 = 205,
+  INGOT_OP_SIN = 206,
+  INGOT_OP_COS = 207,
+  INGOT_OP_TAN = 208,
+  INGOT_OP_SINPI = 209,
+  INGOT_OP_COSPI = 210,
+  INGOT_OP_ASIN = 211,
+  INGOT_OP_ACOS = 212,
+  INGOT_OP_ATAN = 213,
+  INGOT_OP_ATAN2 = 214,
+  INGOT_OP_SINH = 215,
+  INGOT_OP_COSH = 216,
+  INGOT_OP_ASINH = 217,
+  INGOT_OP_ACOSH = 218,
+  INGOT_OP_ATANH = 219,
+  INGOT_OP_CBRT = 220,
+  INGOT_OP_HYPOT = 221,
+  INGOT_OP_ERFC = 222,
+  INGOT_OP_FLOOR_DIV = 240,
+  INGOT_OP_MOD = 241,
+  INGOT_OP_REM = 242,
+  INGOT_OP_SIGN = 243,
+  INGOT_OP_RECIPROCAL = 244,
+  INGOT_OP_SQUARE = 245,
+  INGOT_OP_TRUNC = 246,
+  INGOT_OP_COPYSIGN = 247,
+  INGOT_OP_NEXTAFTER = 248,
+  INGOT_OP_LDEXP = 249,
+  INGOT_OP_ISNAN = 250,
+  INGOT_OP_ISINF = 251,
+  INGOT_OP_ISFINITE = 252,
+  INGOT_OP_SIGNBIT = 253,
+  INGOT_OP_SHIFT_LEFT = 254,
+  INGOT_OP_SHIFT_RIGHT = 255,
+  INGOT_OP_SHIFT_RIGHT_LOGICAL = 256,
+  INGOT_OP_POPCOUNT = 257,
+  INGOT_OP_CLZ = 258,
+  INGOT_OP_CTZ = 259,
+  INGOT_OP_ROTATE_LEFT = 260,
+  INGOT_OP_BITCAST = 261,
+  INGOT_OP_LEAKY_RELU = 270,
+  INGOT_OP_HARDTANH = 271,
+  INGOT_OP_HARDSIGMOID = 272,
+  INGOT_OP_HARDSWISH = 273,
+  INGOT_OP_SOFTSIGN = 274,
+  INGOT_OP_SQUEEZE = 300,
+  INGOT_OP_EXPAND_DIMS = 301,
+  INGOT_OP_STACK = 302,
+  INGOT_OP_SPLIT = 303,
+  INGOT_OP_ROLL = 304,
+  INGOT_OP_TILE = 305,
+  INGOT_OP_REPEAT = 306,
+  INGOT_OP_DIAGONAL = 307,
+  INGOT_OP_TRIL = 308,
+  INGOT_OP_TRIU = 309,
+  INGOT_OP_EYE = 310,
+  INGOT_OP_REDUCE_VAR = 330,
+  INGOT_OP_REDUCE_STD = 331,
+  INGOT_OP_REDUCE_LOGSUMEXP = 332,
+  INGOT_OP_REDUCE_L1 = 333,
+  INGOT_OP_REDUCE_L2 = 334,
+  INGOT_OP_COUNT_NONZERO = 335,
+  INGOT_OP_ARGMAX = 336,
+  INGOT_OP_ARGMIN = 337,
+  INGOT_OP_LOG_SOFTMAX = 350,
+  INGOT_OP_GROUP_NORM = 351,
+  INGOT_OP_INSTANCE_NORM = 352,
+  INGOT_OP_BATCH_NORM = 353,
+  INGOT_OP_QUANTIZE = 354,
+  INGOT_OP_DEQUANTIZE = 355,
+  INGOT_OP_ROPE = 356
 };
 
 typedef int32_t ingot_dim_kind; /* kinds of ingot_graph_dim_expr */
@@ -177,8 +253,9 @@ enum {
 typedef int32_t ingot_log_level;
 enum { INGOT_LOG_DEBUG = 1, INGOT_LOG_INFO = 2, INGOT_LOG_WARNING = 3, INGOT_LOG_ERROR = 4 };
 
-/* Numerics flags of a graph: each allows what would change bits and obliges to nothing. This version takes no advantage
- * of them; they are part of the text and reserved for it. */
+/* Numerics flags of a graph, part of its text and of every key: each allows what changes bits and obliges to nothing.
+ * RELAXED_PRECISION: f16 and bf16 are rounded where they are stored and nowhere else. This version takes no advantage
+ * of RELAXED_CONTRACTIONS. */
 enum { INGOT_GRAPH_RELAXED_PRECISION = 1, INGOT_GRAPH_RELAXED_CONTRACTIONS = 2 };
 
 /* ---- objects ---- */
@@ -319,8 +396,8 @@ typedef struct ingot_context_options {
   const char* cache_dir;         /* absolute ("" is refused); NULL: $INGOT_CACHE_DIR, else $XDG_CACHE_HOME/ingot, else
                                   * ~/.cache/ingot */
   uint32_t no_disk_cache;        /* 1: none */
-  uint32_t no_threads;           /* 1: no thread for running or background work; a compile still runs on one of
-                                  * the compiler module's, which ends with it */
+  uint32_t no_threads;           /* 1: the library creates none; a compile runs on a stack of its own (8 MiB) on
+                                  * the caller's thread */
   uint64_t memory_cache_bytes;   /* 0: 256 MiB */
   uint64_t memory_cache_entries; /* 0: 16384 */
   uint64_t disk_cache_bytes;     /* 0: 1 GiB */
@@ -400,13 +477,13 @@ typedef struct ingot_run_options {
 /* Counters of a context since its creation. Fill struct_size before the call. */
 typedef struct ingot_stats {
   size_t struct_size;
-  uint64_t graphs;     /* ingot_compile calls that succeeded */
-  uint64_t kernels;    /* distinct kernels of those */
-  uint64_t compiles;   /* kernels compiled to machine code */
-  uint64_t compile_ns; /* time spent in that, summed over threads */
-  uint64_t memory_hits;
-  uint64_t disk_hits; /* host callbacks included */
-  uint64_t misses;
+  uint64_t graphs;      /* executables made, those of subsets too */
+  uint64_t kernels;     /* distinct kernels of each of them, summed */
+  uint64_t compiles;    /* kernels compiled to machine code */
+  uint64_t compile_ns;  /* wall time of those compiles, summed, also where they ran at once */
+  uint64_t memory_hits; /* kernels that an executable found in the memory cache */
+  uint64_t disk_hits;   /* host callbacks included */
+  uint64_t misses;      /* kernels found in no cache, each once */
   uint64_t interpreted; /* kernels for which no machine code can be had (no compiler, another machine's target); those
                            that never_stall serves meanwhile do not count */
   uint64_t runs;
@@ -415,9 +492,20 @@ typedef struct ingot_stats {
   uint64_t bytes_written;
   uint64_t memory_cache_bytes;
   uint64_t memory_cache_entries;
-  uint64_t evictions;
+  uint64_t evictions;       /* from the memory cache, by its limits and by ingot_context_trim */
   uint64_t compiler_loaded; /* 1 once the compiler module is in this process */
   uint64_t pack_hits;
+  /* Asked of disk and host callbacks in vain, by reason (a kernel that several threads want at once may count for
+   * each). */
+  uint64_t missed_absent;     /* nothing under that key */
+  uint64_t missed_damaged;    /* damaged, or of another format; removed where it can be */
+  uint64_t missed_unreadable; /* could not be read, or is not ours to trust */
+  uint64_t missed_collision;  /* another key of the same hash */
+  uint64_t missed_disabled;   /* there is neither a disk cache nor callbacks */
+  /* Held at this moment, in bytes. */
+  uint64_t code_resident; /* machine code: of the memory cache, and of executables alone */
+  uint64_t code_pinned;   /* of that what executables hold, which ingot_context_trim cannot free */
+  uint64_t scratch_kept;  /* for the next runs */
 } ingot_stats;
 #define INGOT_STATS_INIT INGOT_INIT(ingot_stats)
 
