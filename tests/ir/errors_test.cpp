@@ -50,7 +50,7 @@ TEST_CASE("errors of the head") {
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32, %x: f32)") == "2:20: the name 'x' is taken by another value");
   CHECK(wrong("ingot 1.0\ngraph @g() {") == "2:12: expected '->' between inputs and outputs, found '{'");
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32[N]) -> (f32[N]) flags(relaxed_precision) where N >= 2 {") ==
-        "2:56: where stands once, before flags");
+        "2:59: where stands once, before flags");
   CHECK(wrong("ingot 1.0\ngraph @g() -> (f32) flags(fast) {") ==
         "2:27: expected relaxed_precision or relaxed_contractions, found 'fast'");
   CHECK(wrong("ingot 1.0\ngraph @g(%x: f32) -> (y: f32, y: f32) {return %x, %x}") ==

@@ -168,7 +168,8 @@ class Inputs(ToolTest):
     def test_the_widest_range_of_f64_fills_with_finite_numbers(self):
         graph = self.graph("graph @g(%a: f64[N]) -> (f64[N]) {\n  return %a\n}\n")
         out = self.path("a.npy")
-        self.ok("run", graph, "--random", "1", "--shape", "N=64", "--range", "a=-1.7e308:1.7e308", "--output", f"0={out}")
+        widest = "a=-1.7e308:1.7e308"
+        self.ok("run", graph, "--random", "1", "--shape", "N=64", "--range", widest, "--output", f"0={out}")
         a = np.load(out)
         self.assertTrue(np.isfinite(a).all())
         self.assertTrue(a.min() < -1e308 and a.max() > 1e308)
