@@ -398,9 +398,9 @@ class Planner {
   bool join_fold(uint32_t index, const std::vector<Use>& uses, uint32_t c) {
     const ir::Op& op = g_.op(index);
     const ValueId v = op.results[0];
-    const bool dot = op.code == OpCode::op_matmul;
+    const bool dot = contracts(op);
     if (uses.size() != 1) return note(v, "a reduction is not computed under two index maps");
-    const std::vector<DimId> removed = removed_extents(op);
+    const std::vector<DimId> removed = removed_extents(g_, op);
     Cluster& k = clusters_[c];
     if (k.has_dot || (dot && k.cols)) return note(v, "a matrix product shares no kernel with another reduction");
     const auto axes = kept_axes(k, op, uses[0].map);
@@ -430,18 +430,10 @@ class Planner {
     return true;
   }
 
-  std::vector<DimId> removed_extents(const ir::Op& op) {
-    const auto& shape = g_.value(op.operands[0]).shape;
-    if (op.code == OpCode::op_matmul) return {shape.back()};
-    std::vector<DimId> out;
-    for (const int64_t a : attr(op, "axes").ints) out.push_back(shape[static_cast<size_t>(a)]);
-    return out;
-  }
-
   // plain_axes of the dims a fold keeps; the unit dims of keepdims do not count.
   std::optional<std::vector<uint32_t>> kept_axes(const Cluster& c, const ir::Op& op, MapId id) {
     const ValueId v = op.results[0];
-    if (op.code == OpCode::op_matmul || attr(op, "keepdims").i == 0) return plain_axes(c, v, id);
+    if (contracts(op) || attr(op, "keepdims").i == 0) return plain_axes(c, v, id);
     Map m = maps_[id];
     for (const int64_t a : attr(op, "axes").ints) m.dims[static_cast<size_t>(a)] = {maps_.zero(), {}};
     return plain_axes(c, v, maps_.intern(std::move(m)));
@@ -481,10 +473,11 @@ class Planner {
     } else {
       for (const DimId d : g_.value(v).shape) keep(d);
     }
-    if (op.code == OpCode::op_matmul) remove(g_.value(op.operands[0]).shape.back());
+    if (contracts(op))
+      for (const DimId extent : removed_extents(g_, op)) remove(extent);
     const uint32_t c = make_cluster(std::move(axes));
     clusters_[c].cols = cols;
-    clusters_[c].has_dot = op.code == OpCode::op_matmul;
+    clusters_[c].has_dot = contracts(op);
     const MapId id = maps_.intern(std::move(map));
     const auto operands = operand_maps(g_, maps_, op, id, axes_in(cols));
     if (!operands) bug("op ", ir::op_info(op.code)->name, " is not affine over its own result");

@@ -58,9 +58,13 @@ inline constexpr uint32_t outputs_per_root = 8;
 Clustering cluster(const ir::Graph& graph, Maps& maps, const PlanOptions& options);
 
 // The maps of an op's operands when its result is needed under `map` by a cluster; nullopt where an operand would not
-// be affine. For reduce and matmul, `cols` are the kernel axes of the reduced dims in order.
+// be affine. For reductions and contractions, `cols` are the kernel axes of the removed dims in order.
 std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
                                                std::span<const uint32_t> cols);
+
+bool contracts(const ir::Op& op);
+// The extents that a reduction or contraction removes, in the order of k.
+std::vector<DimId> removed_extents(const ir::Graph& graph, const ir::Op& op);
 
 // The place of each of the `alive` clusters in launch order; no_cluster for the others. Removes repeated entries of
 // `after`.

@@ -260,7 +260,8 @@ class Lowering {
         for (size_t i = args.size() - 1; i-- > 0;) out = guarded(map, maps[i], args[i], out);
         return out;
       }
-      case OpCode::op_matmul: return rounded(wide(args[0]).bin(Prim::fold_dot, wide(args[1])), type);
+      case OpCode::op_matmul:
+      case OpCode::op_dot_general: return rounded(wide(args[0]).bin(Prim::fold_dot, wide(args[1])), type);
       case OpCode::op_reduce_sum: return rounded(wide(args[0]).un(Prim::fold_sum), type);
       case OpCode::op_reduce_prod: return rounded(wide(args[0]).un(Prim::fold_prod), type);
       case OpCode::op_reduce_max:

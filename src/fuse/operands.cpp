@@ -1,5 +1,7 @@
 // How each class of op passes an index map on to its operands.
+#include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/error.h"
 #include "fuse/cluster.h"
@@ -63,7 +65,58 @@ std::vector<MapId> matmul_maps(const ir::Graph& graph, Maps& maps, const ir::Op&
   return {side(a, 0), side(b, 1)};
 }
 
+// The pairs of dims that a dot_general contracts in the order of k, that of its first operand's dims.
+std::vector<size_t> contraction_order(const ir::Op& op) {
+  const auto& contracted = attr(op, "lhs_contract").ints;
+  std::vector<size_t> order(contracted.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return contracted[a] < contracted[b]; });
+  return order;
+}
+
+// The result's dims are batch, left over of the first operand, left over of the second.
+std::vector<MapId> dot_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
+                            std::span<const uint32_t> cols) {
+  const Map m = maps[map];
+  std::vector<MapId> out;
+  size_t left_over = attr(op, "lhs_batch").ints.size();
+  for (size_t side = 0; side < 2; ++side) {
+    const auto& batch = attr(op, side == 0 ? "lhs_batch" : "rhs_batch").ints;
+    const auto& contracted = attr(op, side == 0 ? "lhs_contract" : "rhs_contract").ints;
+    const std::vector<size_t> order = contraction_order(op);
+    Map own;
+    for (size_t d = 0; d < graph.value(op.operands[side]).shape.size(); ++d) {
+      const auto at = [&](const std::vector<int64_t>& list) {
+        return static_cast<size_t>(std::find(list.begin(), list.end(), static_cast<int64_t>(d)) - list.begin());
+      };
+      const size_t b = at(batch), k = at(contracted);
+      if (b < batch.size()) own.dims.push_back(m.dims[b]);
+      else if (k < contracted.size())
+        own.dims.push_back(
+            maps.axis(cols[static_cast<size_t>(std::find(order.begin(), order.end(), k) - order.begin())]));
+      else own.dims.push_back(m.dims[left_over++]);
+    }
+    out.push_back(maps.intern(std::move(own)));
+  }
+  return out;
+}
+
 }  // namespace
+
+bool contracts(const ir::Op& op) { return ir::op_info(op.code)->cls == ir::OpClass::contraction; }
+
+std::vector<DimId> removed_extents(const ir::Graph& graph, const ir::Op& op) {
+  const auto& shape = graph.value(op.operands[0]).shape;
+  if (op.code == OpCode::op_matmul) return {shape.back()};
+  std::vector<DimId> out;
+  if (op.code == OpCode::op_dot_general) {
+    const auto& contracted = attr(op, "lhs_contract").ints;
+    for (const size_t i : contraction_order(op)) out.push_back(shape[static_cast<size_t>(contracted[i])]);
+  } else {
+    for (const int64_t a : attr(op, "axes").ints) out.push_back(shape[static_cast<size_t>(a)]);
+  }
+  return out;
+}
 
 std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
                                                std::span<const uint32_t> cols) {
@@ -103,6 +156,7 @@ std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& map
       return out;
     }
     case OpCode::op_matmul: return matmul_maps(graph, maps, op, map, cols[0]);
+    case OpCode::op_dot_general: return dot_maps(graph, maps, op, map, cols);
     default: break;
   }
   if (info.cls == ir::OpClass::reduce)

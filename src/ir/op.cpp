@@ -60,6 +60,16 @@ constexpr std::array reduce{
 constexpr std::array axis{
     AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim worked along; negative counts from the end"},
 };
+constexpr std::array dot_general{
+    AttrSpec{"lhs_batch", AttrKind::i64s, false, "[]", "the first operand's batch dims; negative counts from the end"},
+    AttrSpec{"rhs_batch", AttrKind::i64s, false, "[]", "the second operand's, each equal to that of lhs_batch"},
+    AttrSpec{"lhs_contract", AttrKind::i64s, false, "[]", "the first operand's dims that are summed over"},
+    AttrSpec{"rhs_contract", AttrKind::i64s, false, "[]", "the second operand's, each equal to that of lhs_contract"},
+};
+constexpr std::array attention{
+    AttrSpec{"causal", AttrKind::boolean, false, "false", "row i sees columns 0 to i only"},
+    AttrSpec{"scale", AttrKind::f64, false, "0", "what the products are multiplied by; 0: 1 / sqrt of q's last extent"},
+};
 constexpr std::array slope{
     AttrSpec{"negative_slope", AttrKind::f64, false, "0.01", "the slope below 0"},
 };

@@ -34,6 +34,7 @@ enum class Rule : uint8_t {
   dim,
   reduce,
   matmul,
+  dot_general,
   softmax,
   norm,
   test,
@@ -56,6 +57,7 @@ enum class Rule : uint8_t {
   quantize,
   dequantize,
   rope,
+  attention,
 };
 
 struct OpInfo {

@@ -85,9 +85,9 @@ Attr fallback(const AttrSpec& spec) {
     case AttrKind::boolean: return Attr::of_bool(text == "true");
     case AttrKind::string: return Attr::of_string(std::string(text.substr(1, text.size() - 2)));
     case AttrKind::dtype: return Attr::of_dtype(parse_dtype(text.substr(1, text.size() - 2)));
-    case AttrKind::i64s: {  // "all", "all 1"
+    case AttrKind::i64s: {  // "all", "all 1", "[]"
       Attr v = Attr::of_ints({});
-      v.i = every_axis;
+      v.i = text == "[]" ? 0 : every_axis;
       return v;
     }
     case AttrKind::dims: return Attr::of_dims({});  // "[]"

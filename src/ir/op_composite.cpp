@@ -98,8 +98,11 @@ void infer_batch_norm(Inference& op) {
   const std::vector<DimId>& shape = op.value(0).shape;
   Attr& axis = op.attr("axis");
   axis.i = normal_axis(op, axis.i, shape.size(), "axis");
-  for (size_t i = 1; i < op.operands.size(); ++i) check_along(op, i, static_cast<size_t>(axis.i));
+  const auto channels = static_cast<size_t>(axis.i);
+  for (size_t i = 1; i < op.operands.size(); ++i) check_along(op, i, channels);
   op.results.push_back({op.value(0).dtype, shape});
+  if (op.info.code == OpCode::op_batch_norm_training)
+    for (int statistic = 0; statistic < 2; ++statistic) op.results.push_back({op.value(0).dtype, {shape[channels]}});
 }
 
 void infer_quantize(Inference& op) {

@@ -80,29 +80,6 @@ void infer_bitcast(Inference& op) {
   op.results.push_back({to, op.value(0).shape});
 }
 
-void infer_matmul(Inference& op) {
-  for (size_t i = 0; i < 2; ++i) {
-    check_set(op, i);
-    check_same_dtype(op, i, 0);
-    if (op.value(i).shape.empty()) fail(Code::invalid_argument, op.where(i), " has rank 0, expected 1 or more");
-  }
-  const std::vector<DimId>&a = op.value(0).shape, &b = op.value(1).shape;
-  const DimId k_a = a.back(), k_b = b.size() == 1 ? b[0] : b[b.size() - 2];
-  op.require_equal(k_a, k_b, "the inner extents", 0, 1);
-
-  const size_t batch_a = a.size() < 2 ? 0 : a.size() - 2, batch_b = b.size() < 2 ? 0 : b.size() - 2;
-  const size_t batch = std::max(batch_a, batch_b);
-  std::vector<DimId> result;
-  for (size_t d = 0; d < batch; ++d) {
-    const bool has_a = d + batch_a >= batch, has_b = d + batch_b >= batch;
-    if (has_a && has_b) result.push_back(broadcast_extent(op, a[d + batch_a - batch], b[d + batch_b - batch], 0, 1));
-    else result.push_back(has_a ? a[d + batch_a - batch] : b[d + batch_b - batch]);
-  }
-  if (a.size() > 1) result.push_back(a[a.size() - 2]);
-  if (b.size() > 1) result.push_back(b.back());
-  op.results.push_back({op.value(0).dtype, std::move(result)});
-}
-
 void infer_softmax(Inference& op) {
   check_set(op, 0);
   Attr& axis = op.attr("axis");
@@ -321,6 +298,7 @@ void infer(Inference& op) {
     case Rule::dim: infer_dim(op); break;
     case Rule::reduce: infer_reduce(op); break;
     case Rule::matmul: infer_matmul(op); break;
+    case Rule::dot_general: infer_dot_general(op); break;
     case Rule::softmax: infer_softmax(op); break;
     case Rule::norm: infer_norm(op); break;
     case Rule::test:
@@ -346,6 +324,7 @@ void infer(Inference& op) {
     case Rule::quantize: infer_quantize(op); break;
     case Rule::dequantize: infer_dequantize(op); break;
     case Rule::rope: infer_rope(op); break;
+    case Rule::attention: infer_attention(op); break;
   }
   for (const ResultType& r : op.results) check_shape(op.dims, r.dtype, r.shape, info.name);
 }

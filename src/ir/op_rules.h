@@ -82,6 +82,10 @@ void infer_batch_norm(Inference& op);
 void infer_quantize(Inference& op);
 void infer_dequantize(Inference& op);
 void infer_rope(Inference& op);
+// op_contraction.cpp
+void infer_matmul(Inference& op);
+void infer_dot_general(Inference& op);
+void infer_attention(Inference& op);
 
 // Shared by the rules.
 void check_set(const Inference& op, size_t operand);  // the row's dtypes

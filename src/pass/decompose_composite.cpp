@@ -1,4 +1,8 @@
 // Composites by the formulas of docs/numerics.md.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
 #include "pass/decompose.h"
 
 namespace ingot::pass {
@@ -10,6 +14,8 @@ using ir::DimId;
 using ir::DimTable;
 using ir::DType;
 using Shape = std::vector<DimId>;
+
+ValueId cast(Rebuild& r, ValueId v, DType to) { return r.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(to)}}); }
 
 // e = exp(x - max x); e / sum e. log_softmax: (x - max x) - log(sum e).
 ValueId softmax(Rebuild& r, const ir::Op& op) {
@@ -24,7 +30,77 @@ ValueId softmax(Rebuild& r, const ir::Op& op) {
   return w.out(r.op(OpCode::op_div, {e, sum}));
 }
 
-ValueId cast(Rebuild& r, ValueId v, DType to) { return r.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(to)}}); }
+// Without dims to sum over every product is a result: one of fma(a, b, -0), which is a * b.
+void dot_general(Rebuild& r, const ir::Op& op) {
+  if (!attr(op, "lhs_contract").ints.empty()) return r.copy(op);
+  const Widened w{r, r.from().value(op.operands[0]).dtype};
+  const DimId one = r.to().dims().constant(1);
+  const Shape& result = r.from().value(op.results[0]).shape;
+  size_t left_over = attr(op, "lhs_batch").ints.size();
+  // Batch dims first, then an extent of 1 for each dim of the other operand.
+  const auto side = [&](size_t i, const std::vector<int64_t>& batch) {
+    const size_t rank = r.from().value(op.operands[i]).shape.size();
+    std::vector<int64_t> perm = batch;
+    for (size_t d = 0; d < rank; ++d)
+      if (std::ranges::find(batch, static_cast<int64_t>(d)) == batch.end()) perm.push_back(static_cast<int64_t>(d));
+    const size_t own = rank - batch.size();
+    Shape shape(result.size(), one);
+    std::copy_n(result.begin(), batch.size(), shape.begin());
+    std::copy_n(result.begin() + static_cast<std::ptrdiff_t>(left_over), own,
+                shape.begin() + static_cast<std::ptrdiff_t>(left_over));
+    left_over += own;
+    const ValueId turned = r.op(OpCode::op_transpose, {w.in(r(op.operands[i]))}, {{"perm", Attr::of_ints(perm)}});
+    return r.op(OpCode::op_reshape, {turned}, {shape_of(shape)});
+  };
+  const ValueId a = side(0, attr(op, "lhs_batch").ints), b = side(1, attr(op, "rhs_batch").ints);
+  r.set(op.results[0], w.out(r.op(OpCode::op_mul, {a, b})));
+}
+
+// s = q k^T * scale, masked; e = exp(s - max s); (e v) / sum e. A row that sees nothing, whose maximum is -inf, gives
+// 0.
+ValueId attention(Rebuild& r, const ir::Op& op) {
+  const ir::Value& q = r.from().value(op.operands[0]);
+  const Widened w{r, q.dtype};
+  DimTable& dims = r.to().dims();
+  const auto number = [&](double v) { return r.to().scalar(w.inside(), v); };
+  const auto equal = [&](ValueId v, ValueId to) { return r.op(OpCode::op_eq, {v, to}); };
+  const auto where = [&](ValueId c, ValueId a, ValueId b) { return r.op(OpCode::op_select, {c, a, b}); };
+
+  ValueId scale = number(attr(op, "scale").f);
+  if (attr(op, "scale").f == 0) {
+    const ValueId extent = r.op(OpCode::op_dim, {}, {{"size", {.kind = ir::AttrKind::dim, .i = q.shape.back()}}});
+    scale = r.op(OpCode::op_div, {number(1), r.op(OpCode::op_sqrt, {cast(r, extent, w.inside())})});
+  }
+  const ValueId k = w.in(r(op.operands[1]));
+  const size_t k_rank = r.to().value(k).shape.size();
+  std::vector<int64_t> perm(k_rank);
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm[k_rank - 2], perm[k_rank - 1]);
+  const ValueId turned = r.op(OpCode::op_transpose, {k}, {{"perm", Attr::of_ints(std::move(perm))}});
+  ValueId s = r.op(OpCode::op_matmul, {w.in(r(op.operands[0])), turned});
+  s = r.op(OpCode::op_mul, {s, scale});
+
+  const ValueId unseen = number(-std::numeric_limits<double>::infinity());
+  const size_t rank = r.to().value(s).shape.size();
+  if (op.operands.size() > 3) {
+    const ValueId mask = r(op.operands[3]);
+    if (r.to().value(mask).dtype == DType::boolean) s = where(mask, s, unseen);
+    else s = r.op(OpCode::op_add, {s, w.in(mask)});
+  }
+  if (attr(op, "causal").i != 0) {
+    const Shape square(r.to().value(s).shape.end() - 2, r.to().value(s).shape.end());
+    const auto index = [&](int64_t axis) {
+      return r.op(OpCode::op_iota, {}, {shape_of(square), {"axis", Attr::of_int(axis)}});
+    };
+    s = where(r.op(OpCode::op_le, {index(1), index(0)}), s, unseen);
+  }
+  const auto columns = static_cast<int64_t>(rank) - 1;
+  const ValueId most = reduced(r, OpCode::op_reduce_max, s, {columns}, true);
+  const ValueId e = r.op(OpCode::op_exp, {r.op(OpCode::op_sub, {s, where(equal(most, unseen), number(0), most)})});
+  const ValueId sum = reduced(r, OpCode::op_reduce_sum, e, {columns}, true);
+  const ValueId y = r.op(OpCode::op_div, {r.op(OpCode::op_matmul, {e, w.in(r(op.operands[2]))}), sum});
+  return w.out(where(equal(sum, number(0)), number(0), y));
+}
 
 // Scale or zero point: a scalar as it is, a dim's along that dim.
 ValueId parameter(Rebuild& r, const ir::Op& op, size_t operand) {
@@ -93,6 +169,7 @@ std::span<const Decomposition> composite_decompositions() {
   static constexpr Decomposition table[] = {
       {OpCode::op_softmax, single<softmax>},   {OpCode::op_log_softmax, single<softmax>},
       {OpCode::op_quantize, single<quantize>}, {OpCode::op_dequantize, single<dequantize>},
+      {OpCode::op_dot_general, dot_general},   {OpCode::op_attention, single<attention>},
       {OpCode::op_rope, single<rope>},
   };
   return table;

@@ -5,10 +5,8 @@ namespace ingot::pass {
 
 namespace {
 
-using ir::Attr;
 using ir::DimId;
 using ir::DimTable;
-using ir::DType;
 using Shape = std::vector<DimId>;
 
 std::vector<int64_t> dims_from(size_t first, size_t rank) {
@@ -112,13 +110,34 @@ ValueId batch_norm(Rebuild& r, const ir::Op& op) {
   return w.out(scaled(r, c, inverse, parameter(3), parameter(4)));
 }
 
+// As batch_norm by the statistics of x itself, the variance divided by n. They are results too.
+void batch_norm_training(Rebuild& r, const ir::Op& op) {
+  const ir::Value& value = r.from().value(op.operands[0]);
+  const Widened w{r, value.dtype};
+  const size_t rank = value.shape.size();
+  const auto axis = static_cast<size_t>(attr(op, "axis").i);
+  std::vector<int64_t> over = dims_from(0, rank);
+  over.erase(over.begin() + static_cast<std::ptrdiff_t>(axis));
+  const ValueId x = w.in(r(op.operands[0]));
+  const ValueId mean = reduced(r, OpCode::op_reduce_mean, x, over, true);
+  const ValueId c = r.op(OpCode::op_sub, {x, mean});
+  const ValueId var = mean_square(r, c, over);
+  const auto parameter = [&](size_t i) { return along(r, w, op.operands[i], axis, rank); };
+  const auto per_channel = [&](ValueId v) {
+    return w.out(r.op(OpCode::op_reshape, {v}, {shape_of({value.shape[axis]})}));
+  };
+  r.set(op.results[0], w.out(scaled(r, c, inverse_root(r, w, op, var), parameter(1), parameter(2))));
+  r.set(op.results[1], per_channel(mean));
+  r.set(op.results[2], per_channel(var));
+}
+
 }  // namespace
 
 std::span<const Decomposition> norm_decompositions() {
   static constexpr Decomposition table[] = {
       {OpCode::op_layer_norm, single<last_dims>},  {OpCode::op_rms_norm, single<last_dims>},
       {OpCode::op_group_norm, single<group_norm>}, {OpCode::op_instance_norm, single<instance_norm>},
-      {OpCode::op_batch_norm, single<batch_norm>},
+      {OpCode::op_batch_norm, single<batch_norm>}, {OpCode::op_batch_norm_training, batch_norm_training},
   };
   return table;
 }

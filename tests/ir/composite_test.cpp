@@ -123,3 +123,59 @@ TEST_CASE_FIXTURE(Composites, "rope") {
   CHECK(type("rope", {x, s, s}) == "f32[B, N]");
   CHECK(says(fault([&] { value_of(t, 0, {2, 5}); }), "N = 5, not divisible by 2"));
 }
+
+TEST_CASE_FIXTURE(Composites, "dot_general") {
+  const auto lists = [](std::vector<int64_t> lb, std::vector<int64_t> rb, std::vector<int64_t> lk,
+                        std::vector<int64_t> rk) {
+    return std::vector{ints("lhs_batch", std::move(lb)), ints("rhs_batch", std::move(rb)),
+                       ints("lhs_contract", std::move(lk)), ints("rhs_contract", std::move(rk))};
+  };
+  const ValueId cube = in("", DType::f32, {c(2), c(4), c(6)});
+  CHECK(type("dot_general", {fixed, six}, {ints("lhs_contract", {-1}), ints("rhs_contract", {0})}) == "f32[4]");
+  CHECK(type("dot_general", {cube, fixed}, lists({}, {}, {2, 1}, {1, 0})) == "f32[2]");
+  CHECK(type("dot_general", {cube, fixed}, lists({1}, {0}, {}, {})) == "f32[4, 2, 6, 6]");
+  CHECK(type("dot_general", {six, s}) == "f32[6]");
+  CHECK(
+      says(wrong("dot_general", {fixed, six}, lists({}, {}, {0}, {0})), "the extents of axes 0 and 0 differ: 4 and 6"));
+  CHECK(says(wrong("dot_general", {fixed, six}, lists({}, {}, {1}, {})), "have 1 and 0 entries, expected as many"));
+  CHECK(says(wrong("dot_general", {fixed, six}, lists({2}, {0}, {}, {})), "attribute lhs_batch: 2 is not an axis of"));
+  CHECK(says(wrong("dot_general", {fixed, six}, lists({}, {}, {1}, {-2})), "rhs_contract: -2 is not an axis of"));
+  CHECK(says(wrong("dot_general", {fixed, fixed}, lists({1}, {1}, {-1}, {0})), "axis 1 of operand 0 is named twice"));
+  CHECK(
+      says(wrong("dot_general", {fixed, fixed}, lists({}, {}, {0, 1}, {1, 1})), "axis 1 of operand 1 is named twice"));
+  CHECK(says(wrong("dot_general", {fixed, i}), "has dtype i32, expected f32 as operand 0"));
+  CHECK(says(wrong("dot_general", {b, b}), "has dtype bool"));
+  const ValueId deep = in("", DType::f32, std::vector<DimId>(10, c(1)));
+  CHECK(says(wrong("dot_general", {deep, deep}, lists({}, {}, {0}, {0})), "has 18 result dims and sums over 1"));
+  CHECK(type("dot_general", {x, four}, lists({}, {}, {0}, {0})) == "f32[N]");
+  CHECK(says(fault([&] { value_of(t, 0, {3, 5}); }), "dot_general: B == 4 does not hold: B = 3 and 4"));
+}
+
+TEST_CASE_FIXTURE(Composites, "attention") {
+  const ValueId q = in("", DType::f32, {c(5), c(4), c(6)}), mask = in("", DType::boolean, {c(4), c(4)});
+  const ValueId keys = in("", DType::f32, {c(3), c(6)}), values = in("", DType::f32, {c(3), c(2)});
+  CHECK(type("attention", {q, fixed, fixed}) == "f32[5, 4, 6]");
+  CHECK(type("attention", {fixed, fixed, q, mask}) == "f32[5, 4, 6]");
+  CHECK(type("attention", {fixed, q, fixed, s}) == "f32[5, 4, 6]");
+  CHECK(type("attention", {q, keys, values}) == "f32[5, 4, 2]");
+  CHECK(says(wrong("attention", {q, values, keys}), "the last extents of q and k differ: 6 and 2"));
+  CHECK(says(wrong("attention", {q, keys, fixed}), "the numbers of keys and of values differ: 3 and 4"));
+  CHECK(says(wrong("attention", {q, keys, values, mask}), "and those of the mask differ: 3 and 4"));
+  CHECK(says(wrong("attention", {six, keys, values}), "has rank 1, expected 2 or more"));
+  CHECK(says(wrong("attention", {fixed, fixed, fixed, i}), "has dtype i32, expected bool or f32"));
+  CHECK(says(wrong("attention", {fixed, fixed, fixed, in("", DType::boolean, {c(5), c(4), c(4)})}),
+             "has rank 3, expected at most 2"));
+  CHECK(says(wrong("attention", {q, in("", DType::f32, {c(2), c(3), c(6)}), values}), "do not broadcast"));
+  CHECK(says(wrong("attention", {q, in("", DType::f32, {c(5), c(3), c(6)}), in("", DType::f32, {c(2), c(3), c(2)})}),
+             "do not broadcast"));
+}
+
+TEST_CASE_FIXTURE(Composites, "batch_norm_training") {
+  const Op& op = g.op(g.value(apply(g, "batch_norm_training", {fixed, six, six})).source);
+  REQUIRE(op.results.size() == 3);
+  CHECK(type_of(g, op.results[0]) == "f32[4, 6]");
+  CHECK(type_of(g, op.results[1]) == "f32[6]");
+  CHECK(type_of(g, op.results[2]) == "f32[6]");
+  CHECK(says(wrong("batch_norm_training", {fixed, four, six}), "differ: 6 and 4"));
+  CHECK(says(wrong("batch_norm_training", {fixed, six, six, six}), "takes 3 operands, not 4"));
+}

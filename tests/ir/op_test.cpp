@@ -85,6 +85,7 @@ TEST_CASE("op numbers are those released, for ever") {
       {"reduce_any", 85},
       {"reduce_all", 86},
       {"matmul", 100},
+      {"dot_general", 101},
       {"softmax", 110},
       {"layer_norm", 111},
       {"rms_norm", 112},
@@ -137,6 +138,8 @@ TEST_CASE("op numbers are those released, for ever") {
       {"quantize", 354},
       {"dequantize", 355},
       {"rope", 356},
+      {"batch_norm_training", 360},
+      {"attention", 361},
   };
   for (const auto& [name, number] : released) {
     const OpInfo* op = find_op(name);
@@ -219,7 +222,9 @@ TEST_CASE("every op has an example that parses and uses it, and the op reference
     CAPTURE(example);
     CHECK(example.starts_with(op.name));
     // A result of any dtype and shape is brought to one that the graph's head can name.
-    const char* names = op.rule == Rule::split ? "  %r, %r2 = " : "  %r = ";
+    const char* names = op.rule == Rule::split                     ? "  %r, %r2 = "
+                        : op.code == OpCode::op_batch_norm_training ? "  %r, %r2, %r3 = "
+                                                                    : "  %r = ";
     const Graph g = parse(cat("ingot 1.0\ngraph @example(", example_inputs(), ") -> (bool[]) {\n", names, example,
                               "\n  %same = eq %r, %r\n  %all = reduce_all %same\n  return %all\n}\n"));
     CHECK(g.op(0).code == op.code);

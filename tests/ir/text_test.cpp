@@ -200,6 +200,17 @@ TEST_CASE("every op prints and reads back to an equal graph") {
         if (op.attrs.size() > 2) variants.push_back({integer("ddof", 1)});
         break;
       case Rule::matmul: operands = {x, w}; break;
+      case Rule::dot_general:
+        variants = {{},
+                    {ints("lhs_batch", {0}), ints("rhs_batch", {0})},
+                    {ints("lhs_batch", {-3}), ints("rhs_batch", {0}), ints("lhs_contract", {2, 1}),
+                     ints("rhs_contract", {2, -2})}};
+        break;
+      case Rule::attention:
+        operands = {x, x, y};
+        variants = {{}, {{"causal", Attr::of_bool(true)}, {"scale", Attr::of_float(0.5)}}};
+        more = {{{x, x, x, x}, {}}};
+        break;
       case Rule::softmax: variants = {{}, {integer("axis", 0)}}; break;
       case Rule::norm:
         operands = op.max_operands == 3 ? std::vector{x, w, w} : std::vector{x, w};
@@ -235,7 +246,8 @@ TEST_CASE("every op prints and reads back to an equal graph") {
         more = {{{x, channels, channels}, variants[0]}};
         break;
       case Rule::batch_norm:
-        operands = {x, w, w, w, w}, variants = {{integer("axis", -1)}, {integer("axis", 2), integer("epsilon", 1)}};
+        operands = std::vector<ValueId>(op.min_operands, w), operands[0] = x;
+        variants = {{integer("axis", -1)}, {integer("axis", 2), integer("epsilon", 1)}};
         break;
       case Rule::quantize:
         operands = {x, w, zeros};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contractions.h"
 #include "folds.h"
 #include "functions.h"
 #include "index.h"
@@ -111,6 +112,31 @@ void batch_norm(const ir::Op& op, std::span<const Array* const> operands, Array&
   });
 }
 
+void batch_norm_training(const ir::Op& op, std::span<const Array* const> operands, size_t which, Array& out) {
+  const Array& x = *operands[0];
+  const auto axis = static_cast<size_t>(attr(op, "axis").i);
+  std::vector<std::vector<uint64_t>> of_channel(static_cast<size_t>(x.shape[axis]));
+  size_t n = 0;
+  each_index(x.shape, [&](const Index& index) { of_channel[static_cast<size_t>(index[axis])].push_back(x.bits[n++]); });
+  std::vector<uint64_t> mean, var;
+  for (const auto& k : of_channel) {
+    mean.push_back(fold(OpCode::op_reduce_mean, x.dtype, k));
+    var.push_back(squares(x.dtype, k, static_cast<int64_t>(k.size())));
+  }
+  if (which > 0) {
+    out.bits = which == 1 ? mean : var;
+    return;
+  }
+  n = 0;
+  each_index(x.shape, [&](const Index& index) {
+    const auto channel = static_cast<size_t>(index[axis]);
+    const uint64_t scale = along(*operands[1], index, axis), bias = along(*operands[2], index, axis);
+    const uint64_t inverse = inverse_of(x.dtype, var[channel], attr(op, "epsilon").f);
+    out.bits[n] = scaled(x.dtype, compute(OpCode::op_sub, x.dtype, x.bits[n], mean[channel]), inverse, &scale, &bias);
+    ++n;
+  });
+}
+
 void quantize(const ir::Op& op, std::span<const Array* const> operands, Array& out) {
   const Array& x = *operands[0];
   const double lo = out.dtype == DType::i8 ? -128 : 0, hi = lo + 255;
@@ -182,7 +208,7 @@ void rope(const ir::Op& op, std::span<const Array* const> operands, Array& out) 
   });
 }
 
-bool apply_composite(const ir::Op& op, std::span<const Array* const> operands, Array& out) {
+bool apply_composite(const ir::Op& op, std::span<const Array* const> operands, size_t which, Array& out) {
   switch (op.code) {
     case OpCode::op_log_softmax: log_softmax(op, *operands[0], out); return true;
     case OpCode::op_group_norm: grouped(op, operands, attr(op, "groups").i, out); return true;
@@ -191,6 +217,8 @@ bool apply_composite(const ir::Op& op, std::span<const Array* const> operands, A
     case OpCode::op_quantize: quantize(op, operands, out); return true;
     case OpCode::op_dequantize: dequantize(op, operands, out); return true;
     case OpCode::op_rope: rope(op, operands, out); return true;
+    case OpCode::op_batch_norm_training: batch_norm_training(op, operands, which, out); return true;
+    case OpCode::op_attention: attention(op, operands, out); return true;
     default: return false;
   }
 }
@@ -244,15 +272,15 @@ uint64_t derived_fold(const ir::Op& op, DType type, std::span<const uint64_t> k)
   }
 }
 
-bool composite(const ir::Op& op, std::span<const Array* const> operands, Array& out) {
-  if (op.code < OpCode::op_log_softmax || op.code > OpCode::op_rope) return false;
+bool composite(const ir::Op& op, std::span<const Array* const> operands, size_t which, Array& out) {
+  if (op.code < OpCode::op_log_softmax || op.code > OpCode::op_attention) return false;
   // f16 and bf16 compute in f32 and round once at the end.
   std::vector<Array> wide;
   std::vector<const Array*> given;
   for (const Array* x : operands) wide.push_back(is_narrow(x->dtype) ? converted(*x, DType::f32) : *x);
   for (const Array& x : wide) given.push_back(&x);
   Array result{is_narrow(out.dtype) ? DType::f32 : out.dtype, out.shape, out.bits};
-  if (!apply_composite(op, given, result)) return false;
+  if (!apply_composite(op, given, which, result)) return false;
   out.bits = converted(std::move(result), out.dtype).bits;
   return true;
 }

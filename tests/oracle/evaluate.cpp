@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "composites.h"
+#include "contractions.h"
 #include "folds.h"
 #include "functions.h"
 #include "index.h"
@@ -71,6 +72,7 @@ class Evaluator {
       case OpCode::op_dim: out.bits = {static_cast<uint64_t>(dims_[static_cast<size_t>(attr(op, "size").i)])}; return;
       case OpCode::op_reshape: out.bits = operand(op, 0).bits; return;
       case OpCode::op_matmul: return matmul(op, out);
+      case OpCode::op_dot_general: return dot_general(op, operand(op, 0), operand(op, 1), out);
       case OpCode::op_concat: return concat(op, out);
       case OpCode::op_softmax: return softmax(op, out);
       case OpCode::op_layer_norm:
@@ -79,7 +81,7 @@ class Evaluator {
     }
     std::vector<const Array*> operands;
     for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(&operand(op, i));
-    if (composite(op, operands, out) || arranged(op, operands, dims_, which, out)) return;
+    if (composite(op, operands, which, out) || arranged(op, operands, dims_, which, out)) return;
     switch (ir::op_info(op.code)->cls) {
       case OpClass::reduce: return reduce(op, out);
       case OpClass::movement: return move(op, out);

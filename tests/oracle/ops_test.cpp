@@ -262,7 +262,32 @@ class Battery {
     add(OpCode::op_matmul, {x_, row_});
     add(OpCode::op_matmul, {row_, t});
     add(OpCode::op_matmul, {row_, row_});
+    const auto dot = [&](ValueId a, ValueId b, std::vector<int64_t> lb, std::vector<int64_t> rb,
+                         std::vector<int64_t> lk, std::vector<int64_t> rk) {
+      add(OpCode::op_dot_general, {a, b},
+          {ints("lhs_batch", std::move(lb)), ints("rhs_batch", std::move(rb)), ints("lhs_contract", std::move(lk)),
+           ints("rhs_contract", std::move(rk))});
+    };
+    dot(x_, y_, {}, {}, {1, 0}, {1, 0});  // the order of k is that of the dims, not of the list
+    dot(x_, t, {}, {}, {0, 1}, {1, 0});
+    dot(x_, t, {1}, {0}, {0}, {1});
+    dot(x_, narrow, {0}, {0}, {}, {});
+    dot(narrow, row_, {}, {}, {}, {});
+    const ValueId pile = net_.op(OpCode::op_stack, {narrow, narrow, narrow}, {{"axis", Attr::of_int(1)}});
+    dot(pile, pile, {1}, {1}, {2}, {2});
+    dot(pile, narrow, {0}, {0}, {-1}, {-1});
     if (!ir::is_float(type_)) return;
+    add(OpCode::op_attention, {x_, y_, z_});
+    const ValueId heads = net_.op(OpCode::op_transpose, {pile}, {ints("perm", {1, 0, 2})});
+    add(OpCode::op_attention, {narrow, narrow, heads}, {{"causal", Attr::of_bool(true)}});
+    add(OpCode::op_attention, {heads, narrow, narrow, column_});
+    const ValueId seen = net_.op(OpCode::op_gt, {column_, one_});
+    add(OpCode::op_attention, {narrow, narrow, narrow, seen}, {{"scale", Attr::of_float(-0.75)}});
+    for (const int64_t axis : {0, 1}) {
+      const ValueId along = axis == 1 ? row_ : net_.op(OpCode::op_reduce_max, {x_}, {ints("axes", {1})});
+      const ValueId first = net_.op(OpCode::op_batch_norm_training, {x_, along, along}, {{"axis", Attr::of_int(axis)}});
+      for (ValueId i = 0; i < 3; ++i) net_.out(first + i);
+    }
     for (const int64_t axis : {0, 1}) add(OpCode::op_softmax, {x_}, {{"axis", Attr::of_int(axis)}});
     add(OpCode::op_layer_norm, {x_, row_, row_}, {{"axis", Attr::of_int(-1)}});
     add(OpCode::op_layer_norm, {x_, y_}, {{"axis", Attr::of_int(0)}, {"epsilon", Attr::of_float(0.25)}});

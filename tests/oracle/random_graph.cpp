@@ -546,6 +546,7 @@ class Generator {
       if (fits && work < 200000) return emit(OpCode::op_matmul, {x.id, y->id});
     }
     if (x.dims.size() > 3) return false;
+    if (r_.chance(30)) return dot_general(x);
     // A partner of its own: an input with x's last dim, and another.
     const Known other = any();
     const DimId n = other.dims.empty() ? graph_->dims().constant(3) : other.dims.back();
@@ -555,8 +556,52 @@ class Generator {
     return emit(OpCode::op_matmul, {x.id, y.id});
   }
 
+  // With an input whose dims are some of x's in another order, and one more: batch, summed over, or in x alone.
+  bool dot_general(const Known& x) {
+    std::vector<int64_t> order(x.dims.size());
+    for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int64_t>(d);
+    for (size_t d = order.size(); d-- > 1;)
+      std::swap(order[d], order[static_cast<size_t>(r_.below(static_cast<int64_t>(d) + 1))]);
+    std::vector<int64_t> batch[2], summed[2];
+    std::vector<DimId> dims;
+    int64_t work = 9;
+    for (size_t a = 0; a < assignments; ++a)
+      work = std::max(work, static_cast<int64_t>(element_count(x.shapes[a])) * 9);
+    if (work > 200000) return false;
+    const int64_t extra = r_.below(static_cast<int64_t>(order.size()) + 1);
+    for (const int64_t d : order) {
+      if (static_cast<int64_t>(dims.size()) == extra) dims.push_back(graph_->dims().constant(3));
+      const int64_t role = r_.below(3);
+      if (role == 2) continue;
+      (role == 0 ? batch : summed)[0].push_back(d);
+      (role == 0 ? batch : summed)[1].push_back(static_cast<int64_t>(dims.size()));
+      dims.push_back(x.dims[static_cast<size_t>(d)]);
+    }
+    const Known& y = make_input(x.type, dims);
+    const auto list = [](const char* name, const std::vector<int64_t>& v) { return NamedAttr{name, Attr::of_ints(v)}; };
+    return emit(OpCode::op_dot_general, {x.id, y.id},
+                {list("lhs_batch", batch[0]), list("rhs_batch", batch[1]), list("lhs_contract", summed[0]),
+                 list("rhs_contract", summed[1])});
+  }
+
+  // Keys and values like x's rows, or x itself.
+  bool attention(const Known& x) {
+    if (x.dims.size() < 2 || x.dims.size() > 3) return false;
+    for (size_t a = 0; a < assignments; ++a) {
+      const Shape& s = x.shapes[a];
+      if (static_cast<int64_t>(element_count(s)) * s[s.size() - 2] > 20000) return false;
+    }
+    const std::vector<DimId> tail(x.dims.end() - 2, x.dims.end());
+    std::vector<ValueId> operands = {x.id, r_.chance(50) ? x.id : make_input(x.type, tail).id,
+                                     make_input(x.type, tail).id};
+    if (r_.chance(40)) operands.push_back(make_input(r_.chance(50) ? DType::boolean : x.type, {tail[0], tail[0]}).id);
+    return emit(OpCode::op_attention, operands,
+                {{"causal", Attr::of_bool(r_.chance(50))}, {"scale", Attr::of_float(r_.chance(70) ? 0 : 0.25)}});
+  }
+
   bool composite(const Known& x) {
     if (!ir::is_float(x.type) || x.dims.empty()) return false;
+    if (r_.chance(15)) return attention(x);
     const int64_t axis = r_.below(static_cast<int64_t>(x.dims.size()));
     if (r_.chance(45))
       return emit(r_.chance(60) ? OpCode::op_softmax : OpCode::op_log_softmax, {x.id}, {{"axis", Attr::of_int(axis)}});
