@@ -16,8 +16,8 @@ using namespace ingot::loop;
 
 namespace {
 
-__extension__ typedef __int128 Wide;  // holds every sum and shift of 64-bit integers
-__extension__ typedef unsigned __int128 UnsignedWide;
+__extension__ using Wide = __int128;  // holds every sum and shift of 64-bit integers
+__extension__ using UnsignedWide = unsigned __int128;
 
 uint64_t f(float v) { return std::bit_cast<uint32_t>(v); }
 uint64_t d(double v) { return std::bit_cast<uint64_t>(v); }

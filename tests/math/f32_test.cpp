@@ -17,9 +17,6 @@ using namespace ingot::test;
 
 namespace {
 
-constexpr float inf = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
 uint32_t bits(float x) { return std::bit_cast<uint32_t>(x); }
 float from_bits(uint32_t b) { return std::bit_cast<float>(b); }
 

@@ -228,7 +228,7 @@ F64Runner::F64Runner(const F64Function& f) {
     return (f.arity == 1 ? f.unary(v[0]) : f.binary(v[0], v[1])).un(loop::Prim::canon);
   });
   CompiledKernel compiled(kernel);
-  state_.reset(new State{std::move(kernel), std::move(compiled), f.arity});
+  state_ = std::make_unique<State>(State{std::move(kernel), std::move(compiled), f.arity});
 }
 
 F64Runner::~F64Runner() = default;

@@ -14,7 +14,6 @@ using namespace ingot::oracle;
 using ir::Attr;
 using ir::DType;
 using ir::NamedAttr;
-using ir::OpClass;
 using ir::OpCode;
 using ir::ValueId;
 

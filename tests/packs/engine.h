@@ -70,8 +70,10 @@ inline bool right(Executable& e) {
     outs.push_back(&tensors[n + i]);
   }
   e.run(ins, outs, {});
-  for (size_t i = 0; i < 3 * n; ++i)
-    if (y[i] != x[i % 3] * static_cast<float>(i / 3 + 2)) return false;
+  for (size_t i = 0; i < 3 * n; ++i) {
+    const size_t factor = i / 3 + 2;
+    if (y[i] != x[i % 3] * static_cast<float>(factor)) return false;
+  }
   return true;
 }
 

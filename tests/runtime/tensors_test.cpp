@@ -256,8 +256,7 @@ TEST_CASE("outputs that partly overlap an input, or lie in it in another order")
           total += x[i];
         }
         // The second output is the last element of x itself.
-        F32 x_t(x, {size}), y_t(y.data(), {size}), out(x + shift, {size}),
-            sum(x + (shift > 0 ? shift + size : shift + size), {});
+        F32 x_t(x, {size}), y_t(y.data(), {size}), out(x + shift, {size}), sum(x + shift + size, {});
         CHECK(code_of(e, {&x_t.t, &y_t.t}, {&out.t, &sum.t}) == Code::ok);
         INFO("size ", size, " shift ", shift);
         CHECK(std::equal(want.begin(), want.end(), x + shift));

@@ -78,7 +78,7 @@ jit::ViewArg bind(const T* p, std::vector<int64_t> strides) {
 // A body that says it is compiled, checks what frames promise and passes them on to the interpreter.
 class Checked final : public jit::Body {
  public:
-  Checked(const jit::Program& p) : program_(p), body_(jit::interpreter(p)) {}
+  explicit Checked(const jit::Program& p) : program_(p), body_(jit::interpreter(p)) {}
   void sweep(unsigned index, const jit::Frame& f) const noexcept override {
     const loop::Sweep& s = program_.schedule.sweeps[index];
     right &= f.n > 0 && f.n <= loop::strip_lanes && f.n % s.granule == 0 && f.valid <= f.n && f.n - f.valid < s.granule;

@@ -1,6 +1,7 @@
 #include "page.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "error.h"
 
@@ -101,7 +102,7 @@ class Page {
       const double before = static_cast<double>(unfused_.traffic(*symbols_).total());
       const double after = static_cast<double>(fused_.traffic(*symbols_).total());
       fact(bytes_text(before - after),
-           cat("not moved, ", before > 0 ? static_cast<int>((before - after) / before * 100 + 0.5) : 0, " % of ",
+           cat("not moved, ", before > 0 ? std::lround((before - after) / before * 100) : 0, " % of ",
                bytes_text(before)));
     }
     add("</div>\n");
