@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # sanitize.sh [asan|tsan [MESON TEST ARGUMENT...]]: the tests under ASan and UBSan (build-asan) and TSan (build-tsan).
-# Tests of the suite 'nosan' are left out: they say at their place why a sanitizer cannot run them.
+# Tests of the suite 'nosan' are left out: they say at their place why a sanitizer cannot run them. TSan runs those of
+# the suite 'threads', which start threads or run on the library's; in the others it has nothing to see.
 set -eu
 . tools/dev/common.sh
 which=${1:-all}
@@ -20,14 +21,19 @@ export TSAN_OPTIONS="suppressions=$supp/tsan.supp:halt_on_error=1:die_after_fork
 
 rc=0
 variant() {  # variant NAME SANITIZERS [MESON TEST ARGUMENT...]
-  local dir=build-$1 sanitizers=$2
+  local dir=build-$1 sanitizers=$2 targets=all
   shift 2
   say "sanitize: $sanitizers in $dir"
   # Undefined symbols are legal here: the sanitizer's runtime comes with the executable.
   # Clang at -O1 compiles checked code twice as fast as GCC does. A report shows lines, no more.
   CC=clang-19 CXX=clang++-19 configure "$dir" -Db_sanitize="$sanitizers" -Db_lundef=false -Doptimization=1 \
     -Ddebug=false -Dc_args=-gline-tables-only -Dcpp_args=-gline-tables-only
-  ninja -C "$dir"
+  if [ "$sanitizers" = thread ]; then
+    targets=$(python3 tools/dev/test_targets.py "$dir" threads)
+    set -- --suite threads "$@"
+  fi
+  # shellcheck disable=SC2086
+  ninja -C "$dir" $targets
   bash tools/dev/run_tests.sh "$dir" --no-suite dev --no-suite nosan "$@" || rc=1
 }
 case $which in
