@@ -179,6 +179,9 @@ class Planner {
     for (const ValueId v : op.operands) l.reads += is_load(v);
     switch (op.code) {
       case OpCode::op_iota: l.extra = 1; break;
+      case OpCode::op_random_bits:
+      case OpCode::op_random_uniform:
+      case OpCode::op_random_normal: l.extra = l.slots = 1; break;
       case OpCode::op_dim: l.slots = 1; break;
       case OpCode::op_pad:
         l.extra = 1;
@@ -191,7 +194,7 @@ class Planner {
       default: break;
     }
     const ir::OpClass cls = ir::op_info(op.code)->cls;
-    l.folds = cls == OpClass::reduce || cls == OpClass::contraction;
+    l.folds = cls == OpClass::reduce || cls == OpClass::contraction || cls == OpClass::scan;
     const auto k = static_cast<uint32_t>(times);
     return {l.weight * k, l.reads * k, l.extra * k, 0, l.slots * k, l.folds * k};
   }
@@ -399,6 +402,7 @@ class Planner {
     const ir::Op& op = g_.op(index);
     const ValueId v = op.results[0];
     const bool dot = op.code == OpCode::op_matmul;
+    if (ir::op_info(op.code)->cls == OpClass::scan) return join_scan(index, uses, c);
     if (uses.size() != 1) return note(v, "a reduction is not computed under two index maps");
     const std::vector<DimId> removed = removed_extents(op);
     Cluster& k = clusters_[c];
@@ -427,6 +431,23 @@ class Planner {
     k.cols = cols;
     k.has_dot = dot;
     compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, axes_in(cols)), true);
+    return true;
+  }
+
+  // A scan joins a kernel whose cols are, or can become, the one axis that it goes along.
+  bool join_scan(uint32_t index, const std::vector<Use>& uses, uint32_t c) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0];
+    if (uses.size() != 1) return note(v, "a scan is not computed under two index maps");
+    Cluster& k = clusters_[c];
+    if (k.has_dot) return note(v, "a scan shares no kernel with a matrix product");
+    const auto axes = plain_axes(k, v, uses[0].map);
+    if (!axes || mask_of(*axes) != k.all()) return note(v, "its reader moves or broadcasts it");
+    const uint32_t along = (*axes)[static_cast<size_t>(attr(op, "axis").i)];
+    if (along == no_axis) return note(v, "its reader has no axis for the one that it goes along");
+    if (k.cols != 0 && k.cols != uint32_t{1} << along) return note(v, "its reader sweeps along other axes");
+    k.cols = uint32_t{1} << along;
+    compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, {}), true);
     return true;
   }
 
@@ -477,6 +498,16 @@ class Planner {
           remove(shape[d]);
           if (attr(op, "keepdims").i != 0) map.dims.push_back({maps_.zero(), {}});
         }
+      }
+    } else if (ir::op_info(op.code)->cls == OpClass::scan) {
+      const auto& shape = g_.value(v).shape;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        if (static_cast<int64_t>(d) != attr(op, "axis").i) {
+          keep(shape[d]);
+          continue;
+        }
+        map.dims.push_back(maps_.axis(static_cast<uint32_t>(axes.size())));
+        remove(shape[d]);
       }
     } else {
       for (const DimId d : g_.value(v).shape) keep(d);

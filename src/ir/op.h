@@ -16,7 +16,7 @@ enum class OpCode : uint32_t {
 };
 
 enum class OpClass : uint8_t { elementwise, function, reduce, scan, movement, gather, contraction, composite };
-enum class TypeSet : uint8_t { num, flt, any, boo, bit, itg, sgn, qnt };
+enum class TypeSet : uint8_t { num, flt, any, boo, bit, itg, sgn, qnt, key, byt };
 enum class Rule : uint8_t {
   unary,
   nary,
@@ -56,6 +56,11 @@ enum class Rule : uint8_t {
   quantize,
   dequantize,
   rope,
+  dropout,
+  unpack_bits,
+  scan,
+  random,
+  bernoulli,
 };
 
 struct OpInfo {

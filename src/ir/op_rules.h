@@ -82,6 +82,12 @@ void infer_batch_norm(Inference& op);
 void infer_quantize(Inference& op);
 void infer_dequantize(Inference& op);
 void infer_rope(Inference& op);
+// op_random.cpp
+void infer_random(Inference& op);
+void infer_bernoulli(Inference& op);
+void infer_dropout(Inference& op);
+// op_arrange.cpp
+void infer_unpack_bits(Inference& op);
 
 // Shared by the rules.
 void check_set(const Inference& op, size_t operand);  // the row's dtypes
