@@ -45,7 +45,7 @@ void FunctionEmitter::emit_body(const loop::Sweep& sweep, const Regions& regions
   }
   emit_lanes(regions, 0, at);
   for (const uint16_t h : sweep.fills) {
-    const NodeId n = s_.holds[h].node;
+    const NodeId n = s_.holds[h].source;
     store_items(k_.nodes[n].type, hold_pointer(h), at, lane_of(n, at.count), false);
   }
 }

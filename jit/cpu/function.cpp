@@ -293,7 +293,7 @@ std::vector<loop::NodeId> FunctionEmitter::roots(const loop::Sweep& sweep) const
   for (const NodeId f : sweep.folds)
     for (const NodeId a : k_.nodes[f].arg)
       if (a != loop::no_node) out.push_back(a);
-  for (const uint16_t h : sweep.fills) out.push_back(s_.holds[h].node);
+  for (const uint16_t h : sweep.fills) out.push_back(s_.holds[h].source);
   for (const uint16_t st : sweep.stores) out.push_back(k_.stores[st].value);
   return out;
 }

@@ -32,9 +32,11 @@ class Emitter {
     out_ += cuda::prelude();
     if (std::any_of(k_.nodes.begin(), k_.nodes.end(), [](const Node& n) { return loop::is_narrow(n.type); }))
       out_ += cuda::narrow_prelude();
-    if (k_.cols > 0 && !dot_) out_ += cuda::fold_prelude();
+    const bool scan = std::any_of(k_.nodes.begin(), k_.nodes.end(), [](const Node& n) { return is_scan(n.op); });
+    if (k_.cols > 0 && !dot_) out_ += scan ? cuda::scan_prelude() : cuda::fold_prelude();
     args();
     if (k_.cols == 0 || dot_) elements();
+    else if (scan) scans();
     else rows();
     if (linear_width() > 0) linear();
     return std::move(out_);
@@ -275,6 +277,61 @@ class Emitter {
     }
     close();
     close();
+  }
+
+  // A thread a row, each element through all scans before the next.
+  void scans() {
+    line("// One thread computes one row, element by element.");
+    begin("ingot_kernel");
+    line("const i64 n = ", extent(k_.rows, k_.axis_count()), ";");
+    open("for (i64 r = blockIdx.x * 256ll + threadIdx.x; r < ", extent(0, k_.rows), "; r += gridDim.x * 256ll)");
+    axes_from("r", 0, k_.rows);
+    bool up = false, down = false;
+    for (NodeId n = 0; n < k_.nodes.size(); ++n) {
+      if (is_fold(k_.nodes[n].op)) fail(Code::unimplemented, "CUDA text for a kernel of scans and reductions");
+      if (!varies(n)) node(n);
+      if (!is_scan(k_.nodes[n].op)) continue;
+      scan_state(n);
+      (k_.nodes[n].imm & loop::scan_reverse ? down : up) = true;
+    }
+    if (up && down) fail(Code::unimplemented, "CUDA text for a kernel of scans in both directions");
+    open("for (i64 j = 0; j < n; ++j)");
+    line("const i64 k = ", down ? "n - 1 - j" : "j", ";");
+    axes_from("k", k_.rows, k_.axis_count());
+    for (NodeId n = 0; n < k_.nodes.size(); ++n) {
+      if (!varies(n)) continue;
+      const Node& v = k_.nodes[n];
+      if (is_scan(v.op))
+        line("const ", value_name(v.type), " ", name(n), " = s", n,
+             v.imm & loop::scan_exclusive ? ".exclusive(" : ".inclusive(", name(v.arg[0]), ");");
+      else node(n);
+    }
+    for (const loop::Store& s : k_.stores)
+      if (k_.views[s.view].axes & k_.col_set()) store(s);
+    close();
+    for (const loop::Store& s : k_.stores)
+      if (!(k_.views[s.view].axes & k_.col_set())) store(s);
+    close();
+    close();
+  }
+
+  void scan_state(NodeId id) {
+    const Node& n = k_.nodes[id];
+    const char* t = value_name(n.type);
+    const bool real = ir::is_float(n.type), sum = n.op == Prim::scan_sum;
+    std::string absent, nothing, joined;
+    if (sum || n.op == Prim::scan_prod) {
+      absent = cat("(", t, ")", sum ? (real ? "-0.0f" : "0") : "1");
+      nothing = cat("(", t, ")", sum ? "0" : "1");
+      const char* op = sum ? " + " : " * ";
+      joined = real ? cat("x", op, "y") : cat("(", t, ")((u64)x", op, "(u64)y)");
+    } else {
+      const bool most = n.op == Prim::scan_max;
+      absent = nothing = literal(n.type, identity(n.type, most));
+      joined = cuda::expression(most ? Prim::max : Prim::min, n.type, n.type, "x", "y", "");
+    }
+    line("auto s", id, " = make_scan<", t, ">(", absent, ", ", nothing, ", [](", t, " x, ", t, " y) -> ", t,
+         " { return ", joined, "; });");
   }
 
   void fold(NodeId id) {

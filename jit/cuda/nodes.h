@@ -13,7 +13,7 @@ const char* value_name(ir::DType t);
 const char* storage_name(ir::DType t);
 // A literal with exactly these bits.
 std::string literal(ir::DType t, uint64_t bits);
-// A primitive of named arguments; not for leaves and folds. `arg_type` is the type of the first argument.
+// A primitive of named arguments; not for leaves, folds and scans. `arg_type` is the type of the first argument.
 std::string expression(loop::Prim op, ir::DType type, ir::DType arg_type, const std::string& a, const std::string& b,
                        const std::string& c);
 
@@ -21,6 +21,8 @@ std::string expression(loop::Prim op, ir::DType type, ir::DType arg_type, const 
 const char* prelude();
 // Those that only row reductions need.
 const char* fold_prelude();
+// Those that scans need.
+const char* scan_prelude();
 // Those that f16, bf16 and fp8 need.
 const char* narrow_prelude();
 

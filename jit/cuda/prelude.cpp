@@ -180,6 +180,45 @@ __device__ T fold_free(i64 n, T identity, Op op, F f) {
 )";
 }
 
+const char* scan_prelude() {
+  return R"(
+template <class T, class Op>
+struct Scan {
+  T x[16], absent, carry, offset, last;
+  Op op;
+  int i = 0, tiles = 0;
+  __device__ Scan(T absent, T nothing, Op op) : absent(absent), carry(absent), offset(absent), last(nothing), op(op) {}
+  __device__ T inclusive(T v) {
+    T p[16];
+    x[i] = v;
+    for (int j = 0; j <= i; ++j) p[j] = x[j];
+    for (int d = 1; d < 16; d *= 2)
+      for (int j = i; j >= d; --j) p[j] = op(p[j - d], p[j]);
+    const T y = op(offset, op(carry, p[i]));
+    if (++i == 16) {
+      carry = op(carry, p[15]);
+      i = 0;
+      if (++tiles == 256) {
+        offset = op(offset, carry);
+        carry = absent;
+        tiles = 0;
+      }
+    }
+    return y;
+  }
+  __device__ T exclusive(T v) {
+    const T y = last;
+    last = inclusive(v);
+    return y;
+  }
+};
+template <class T, class Op>
+__device__ Scan<T, Op> make_scan(T absent, T nothing, Op op) {
+  return Scan<T, Op>(absent, nothing, op);
+}
+)";
+}
+
 // f16, bf16 and fp8 by integer operations, as the CPU backends convert them: the toolkit's headers are not needed, and
 // a NaN is the canonical one.
 const char* narrow_prelude() {

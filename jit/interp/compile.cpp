@@ -34,12 +34,15 @@ class Compiler {
       where_[n] = operand(Source::hold, h, item(n), true);
     }
     fills_.assign(k_.nodes.size(), none);
-    for (const uint16_t h : sw.fills) fills_[s_.holds[h].node] = h;
+    for (const uint16_t h : sw.fills)
+      if (!s_.holds[h].scanned()) fills_[s_.holds[h].node] = h;
     copy_loads_ = sw.stores.size() > 1;
 
     for (const NodeId n : sw.uniform) emit(code_.uniform, n);
     for (const NodeId n : sw.per_lane_invariant) emit(code_.per_lane, n);
     guarded(sw);
+    for (const uint16_t h : sw.fills)
+      if (s_.holds[h].scanned()) fill(h);
     for (const NodeId n : sw.folds) fold(n);
     for (const uint16_t st : sw.stores) store(st);
     allocate();
@@ -143,7 +146,7 @@ class Compiler {
       for (const NodeId a : k_.nodes[f].arg)
         if (a != no_node) pinned[a] = true;
     for (const uint16_t st : sw.stores) pinned[k_.stores[st].value] = true;
-    for (const uint16_t h : sw.fills) pinned[s_.holds[h].node] = true;
+    for (const uint16_t h : sw.fills) pinned[s_.holds[h].source] = true;
 
     for (size_t i = sw.varying.size(); i-- > 0;) {
       const NodeId r = sw.varying[i];
@@ -172,6 +175,12 @@ class Compiler {
       }
       emit(code_.varying, n);
     }
+  }
+
+  // What the driver will scan.
+  void fill(uint16_t hold) {
+    const NodeId n = s_.holds[hold].source;
+    step(code_.varying, ops_.move(item(n)), operand(Source::hold, hold, item(n), true), get(n));
   }
 
   void fold(NodeId id) {

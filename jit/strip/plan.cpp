@@ -6,6 +6,7 @@
 
 #include "jit/strip/fold.h"
 #include "jit/strip/items.h"
+#include "jit/strip/scan.h"
 
 namespace ingot::jit {
 
@@ -68,7 +69,8 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
 
   // A strip that starts anywhere may reach a granule beyond the row.
   const auto hold_bytes = [&](const loop::Hold& h) {
-    return (round_up(g.lanes, pad_lanes) + pad_lanes) * int64_t{storage_size(p.kernel.nodes[h.node].type)};
+    const int64_t lanes = h.window ? std::min(g.lanes, strip_lanes) : g.lanes;
+    return (round_up(lanes, pad_lanes) + pad_lanes) * int64_t{storage_size(p.kernel.nodes[h.node].type)};
   };
   g.tile_rows = 1;
   if (!row_mode && g.outer > 0 && g.extent[g.outer - 1] > 1) {
@@ -119,7 +121,10 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   }
   hold.resize(schedule.holds.size());
   hold_pitch.resize(schedule.holds.size());
-  hold_at = arena.take(static_cast<int64_t>(schedule.holds.size() * sizeof(char*)));
+  const auto holds = static_cast<int64_t>(schedule.holds.size());
+  hold_at = arena.take(holds * int64_t{sizeof(char*)});
+  if (std::ranges::any_of(schedule.holds, &loop::Hold::scanned))
+    scan = arena.take(t * holds * int64_t{sizeof(ScanState)});
   for (size_t h = 0; h < hold.size(); ++h) {
     const int64_t bytes = hold_bytes(schedule.holds[h]);
     hold_pitch[h] = static_cast<size_t>(round_up(bytes, 64));

@@ -32,9 +32,10 @@ struct Plan {
   size_t at = 0, item = 0, in = 0, splat = 0;       // per row and view; splat per view
   size_t acc = 0, stack = 0, depth = 0, value = 0;  // per row and fold
   size_t hold_at = 0;                               // the table of Frame::hold
+  size_t scan = 0;                                  // per row and hold: the ScanState of one that is scanned
   size_t acc_stride = 0;                            // mode row
   unsigned levels = 0;                              // of a tree stack
-  std::vector<size_t> hold;                         // per hold: its row buffer,
+  std::vector<size_t> hold;                         // per hold: its buffer of a row or a strip,
   std::vector<size_t> hold_pitch;                   // and the bytes from one row's to the next row's
   size_t scratch = 0;
 

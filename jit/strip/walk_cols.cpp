@@ -6,6 +6,7 @@
 #include "jit/strip/fold.h"
 #include "jit/strip/items.h"
 #include "jit/strip/plan.h"
+#include "jit/strip/scan.h"
 #include "jit/strip/stream.h"
 
 namespace ingot::jit {
@@ -57,7 +58,11 @@ class Walk {
         locate(t);
         advance();
       }
-      for (unsigned s = 0; s < schedule_.sweeps.size(); ++s) sweep(s, rows, lane0, lane1);
+      for (unsigned first = 0, last; first < schedule_.sweeps.size(); first = last + 1) {
+        for (last = first; schedule_.sweeps[last].linked;) ++last;
+        if (first < last || scans(first)) scanning(first, last, rows, lane0, lane1);
+        else sweep(first, rows, lane0, lane1);
+      }
       if (!schedule_.row_stores.empty())
         for (int64_t t = 0; t < rows; ++t) {
           select_row(t);
@@ -129,11 +134,7 @@ class Walk {
     const Sweep& s = schedule_.sweeps[index];
     if (s.folds.empty() && s.stores.empty() && s.fills.empty()) return;
     const bool folds = !s.folds.empty();
-    for (int64_t t = 0; t < rows; ++t)
-      for (const loop::NodeId n : s.folds) {
-        fold_init(kernel_.nodes[n].op, kernel_.nodes[n].type, acc(t, schedule_.fold_slot[n]), 8);
-        depth(t, schedule_.fold_slot[n]) = 0;
-      }
+    begin_folds(s, rows);
     bool peel = stream_ && !folds;
     for (int64_t k0 = lane0; k0 < lane1;) {
       int64_t k1 = std::min(lane1, k0 + strip_lanes);
@@ -154,8 +155,84 @@ class Walk {
         for (int64_t t = 0; t < rows; ++t) collect(s, t, k0 / strip_lanes, k1 == lane1);
       k0 = k1;
     }
+    finish_folds(s, rows, lane1 - lane0);
+  }
+
+  void begin_folds(const Sweep& s, int64_t rows) {
     for (int64_t t = 0; t < rows; ++t)
-      for (const loop::NodeId n : s.folds) finish(t, kernel_.nodes[n], schedule_.fold_slot[n], lane1 - lane0);
+      for (const loop::NodeId n : s.folds) {
+        fold_init(kernel_.nodes[n].op, kernel_.nodes[n].type, acc(t, schedule_.fold_slot[n]), 8);
+        depth(t, schedule_.fold_slot[n]) = 0;
+      }
+  }
+  void finish_folds(const Sweep& s, int64_t rows, int64_t n) {
+    for (int64_t t = 0; t < rows; ++t)
+      for (const loop::NodeId f : s.folds) finish(t, kernel_.nodes[f], schedule_.fold_slot[f], n);
+  }
+
+  // --- sweeps whose values are scanned, alone or linked with what follows
+
+  // Calls f with each hold of a sweep that is scanned, and its node.
+  template <class F>
+  void each_scan(unsigned index, F f) const {
+    for (const uint16_t h : schedule_.sweeps[index].fills)
+      if (schedule_.holds[h].scanned()) f(h, kernel_.nodes[schedule_.holds[h].node]);
+  }
+  bool scans(unsigned index) const {
+    bool any = false;
+    each_scan(index, [&](uint16_t, const loop::Node&) { any = true; });
+    return any;
+  }
+  ScanState& scan_state(int64_t t, uint16_t h) const {
+    return table<ScanState>(p_.scan)[static_cast<size_t>(t) * schedule_.holds.size() + h];
+  }
+  static bool is_down(const loop::Node& scan) { return scan.imm & loop::scan_reverse; }
+
+  // Sweeps [first, last]: one strip after another goes through all of them, its scans right behind the sweep that wrote
+  // what they take. A scan against the direction of the walk follows at its end.
+  void scanning(unsigned first, unsigned last, int64_t rows, int64_t lane0, int64_t lane1) {
+    bool down = false;
+    if (first < last) each_scan(first, [&](uint16_t, const loop::Node& n) { down = is_down(n); });
+    const Sweep& end = schedule_.sweeps[last];  // the only one that may have folds
+    begin_folds(end, rows);
+    for (unsigned s = first; s <= last; ++s)
+      each_scan(s, [&](uint16_t h, const loop::Node& n) {
+        for (int64_t t = 0; t < rows; ++t) scan_begin(n, scan_state(t, h));
+      });
+    const int64_t step = end.folds.empty() && g_.tile_rows > 1 ? tile_lanes : strip_lanes;
+    for (int64_t done = 0; done < lane1 - lane0;) {
+      const int64_t m = std::min(step, lane1 - lane0 - done);
+      const int64_t k0 = down ? lane1 - done - m : lane0 + done;
+      window_ = k0;
+      for (unsigned s = first; s <= last; ++s) {
+        const Sweep& sweep = schedule_.sweeps[s];
+        stage_tiles(sweep, rows, k0, m);
+        for (int64_t t = 0; t < rows; ++t) {
+          select_row(t);
+          strip(sweep, s, t, k0, m);
+        }
+        each_scan(s, [&](uint16_t h, const loop::Node& n) {
+          if (is_down(n) != down) return;
+          for (int64_t t = 0; t < rows; ++t) scan_items(n, scan_state(t, h), held(t, h, k0), m);
+        });
+      }
+      done += m;
+      if (!end.folds.empty())
+        for (int64_t t = 0; t < rows; ++t) collect(end, t, k0 / strip_lanes, done == lane1 - lane0);
+    }
+    finish_folds(end, rows, lane1 - lane0);
+    each_scan(last, [&](uint16_t h, const loop::Node& n) {
+      if (is_down(n) == down) return;
+      for (int64_t t = 0; t < rows; ++t) scan_items(n, scan_state(t, h), held(t, h, lane0), lane1 - lane0);
+    });
+  }
+
+  // Where a hold has its item for lane k0 of a row.
+  char* held(int64_t t, uint16_t h, int64_t k0) const {
+    const loop::Hold& hold = schedule_.holds[h];
+    const size_t row = p_.hold[h] + static_cast<size_t>(t) * p_.hold_pitch[h];
+    const int64_t item = k0 - (hold.window ? window_ : 0);
+    return scratch_ + row + item * int64_t{storage_size(kernel_.nodes[hold.node].type)};
   }
 
   // Sweeps without folds may be cut anywhere: at the boxes, so that a strip lies inside or outside each.
@@ -329,13 +406,9 @@ class Walk {
   }
 
   void call(const Sweep& s, unsigned index, int64_t t, int64_t k0, int64_t n, int64_t valid, bool aligned) {
-    const auto point = [&](uint16_t h) {
-      const loop::DType type = kernel_.nodes[schedule_.holds[h].node].type;
-      const size_t row = p_.hold[h] + static_cast<size_t>(t) * p_.hold_pitch[h];
-      table<char*>(p_.hold_at)[h] = scratch_ + row + k0 * int64_t{storage_size(type)};
-    };
-    for (const uint16_t h : s.fills) point(h);
-    for (const uint16_t h : s.reads) point(h);
+    char** const hold = table<char*>(p_.hold_at);
+    for (const uint16_t h : s.fills) hold[h] = held(t, h, k0);
+    for (const uint16_t h : s.reads) hold[h] = held(t, h, k0);
     frame_.n = n;
     frame_.valid = valid;
     frame_.flags = aligned ? frame_stream : 0;
@@ -353,6 +426,7 @@ class Walk {
   const bool stream_;
   bool streamed_ = false;
   int64_t tile_count_ = 1;  // rows that the tiles hold
+  int64_t window_ = 0;      // the lane at which buffers of one strip begin
   int64_t index_[loop::max_axes] = {};
   Frame frame_{};
   char* ptr_[loop::max_views];

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "loop/expand.h"
+#include "fuse/load.h"
 
 namespace ingot::fuse {
 
@@ -13,10 +13,6 @@ using ir::OpClass;
 using ir::OpCode;
 using ir::ValueId;
 
-// Of one kernel; below the kernel IR's limits, where a dim more here or there is a slot more.
-constexpr uint32_t max_views = loop::max_views;
-constexpr uint32_t max_slots = loop::max_sizes / 2;
-constexpr uint32_t max_folds = loop::max_levels - 2;
 // An expensive op is not computed under several index maps; a cheap one at most under this many.
 constexpr size_t max_maps = 4;
 constexpr uint32_t cheap_weight = 4;
@@ -151,50 +147,10 @@ class Planner {
 
   // --- what a kernel holds
 
-  static Cluster::Load sum(const Cluster::Load& a, const Cluster::Load& b) {
-    return {a.weight + b.weight, a.reads + b.reads, a.extra + b.extra,
-            a.stores + b.stores, a.slots + b.slots, a.folds + b.folds};
-  }
-
   bool within_limits(const Cluster& c, const Cluster::Load& more) const {
-    const Cluster::Load all = sum(c.load, more);
-    return all.weight <= options_.kernel_weight && all.reads + all.extra + all.stores <= max_views &&
-           all.slots <= max_slots && all.folds <= max_folds;
+    return fits_kernel(sum(c.load, more), options_.kernel_weight);
   }
-
-  // Whether reading the value takes a view: literals and extents do not.
-  bool is_load(ValueId v) const {
-    const ir::Value& x = g_.value(v);
-    if (x.kind == ir::ValueKind::dim_input) return false;
-    return x.kind != ir::ValueKind::constant || g_.constant_data(v).size != ir::item_size(x.dtype);
-  }
-
   uint32_t store_count(ValueId v) const { return std::min(output_count_[v], outputs_per_root) + 1; }
-
-  // What an op adds to a kernel that computes it under `times` maps, each operand being read.
-  Cluster::Load load_of(const ir::Op& op, size_t times) const {
-    const auto n = static_cast<uint32_t>(op.operands.size());
-    const auto rank = static_cast<uint32_t>(g_.value(op.results[0]).shape.size());
-    Cluster::Load l{.weight = weight(op)};
-    for (const ValueId v : op.operands) l.reads += is_load(v);
-    switch (op.code) {
-      case OpCode::op_iota: l.extra = 1; break;
-      case OpCode::op_dim: l.slots = 1; break;
-      case OpCode::op_pad:
-        l.extra = 1;
-        l.slots = 2 * rank;
-        break;
-      case OpCode::op_concat:
-        l.extra = n - 1;
-        l.slots = 2 * n;
-        break;
-      default: break;
-    }
-    const ir::OpClass cls = ir::op_info(op.code)->cls;
-    l.folds = cls == OpClass::reduce || cls == OpClass::contraction;
-    const auto k = static_cast<uint32_t>(times);
-    return {l.weight * k, l.reads * k, l.extra * k, 0, l.slots * k, l.folds * k};
-  }
 
   // --- merging kernels over the same space
 
@@ -237,8 +193,6 @@ class Planner {
   }
 
   // --- placing one op
-
-  uint32_t weight(const ir::Op& op) const { return loop::expansion_weight(op.code, g_.value(op.results[0]).dtype); }
 
   void place(uint32_t index) {
     const ir::Op& op = g_.op(index);
@@ -299,7 +253,7 @@ class Planner {
   }
 
   bool reads_little(const ir::Op& op) const {
-    if (!inlines(op) || weight(op) > cheap_weight) return false;
+    if (!inlines(op) || weight(g_, op) > cheap_weight) return false;
     size_t tensors = 0;
     for (const ValueId a : op.operands) {
       const ir::Value& x = g_.value(a);
@@ -312,8 +266,8 @@ class Planner {
   bool fits(const ir::Op& op, const std::vector<Use>& uses, uint32_t c, bool stored) {
     size_t maps_here = 0;
     for (const Use& u : uses) maps_here += u.cluster == c;
-    if (maps_here > 1 && (weight(op) > cheap_weight || maps_here > max_maps)) return false;
-    Cluster::Load more = load_of(op, maps_here);
+    if (maps_here > 1 && (weight(g_, op) > cheap_weight || maps_here > max_maps)) return false;
+    Cluster::Load more = load_of(g_, op, maps_here);
     if (stored) more.stores = store_count(op.results[0]);
     // An op of its own weight joins a kernel that does nothing else yet.
     if (clusters_[c].load.weight == 0) more.weight = std::min(more.weight, options_.kernel_weight);
@@ -354,7 +308,7 @@ class Planner {
   void compute(uint32_t index, uint32_t c, const std::vector<MapId>& operands, bool read) {
     const ir::Op& op = g_.op(index);
     Cluster& k = clusters_[c];
-    Cluster::Load more = load_of(op, 1);
+    Cluster::Load more = load_of(g_, op, 1);
     more.reads = 0;  // counted below, where known ones are seen
     k.load = sum(k.load, more);
     k.load.reads -= read;
@@ -367,7 +321,7 @@ class Planner {
           std::any_of(recent, uses.end(), [&](const Use& u) { return find(u.cluster) == c && u.map == operands[i]; });
       if (known) continue;
       uses.push_back({c, operands[i]});
-      k.load.reads += is_load(op.operands[i]);
+      k.load.reads += is_load(g_, op.operands[i]);
     }
     auto& in = out_.computed_in[index];
     if (std::find(in.begin(), in.end(), c) == in.end()) in.push_back(c);
@@ -399,6 +353,7 @@ class Planner {
     const ir::Op& op = g_.op(index);
     const ValueId v = op.results[0];
     const bool dot = contracts(op);
+    if (ir::op_info(op.code)->cls == OpClass::scan) return join_scan(index, uses, c);
     if (uses.size() != 1) return note(v, "a reduction is not computed under two index maps");
     const std::vector<DimId> removed = removed_extents(g_, op);
     Cluster& k = clusters_[c];
@@ -427,6 +382,23 @@ class Planner {
     k.cols = cols;
     k.has_dot = dot;
     compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, axes_in(cols)), true);
+    return true;
+  }
+
+  // A scan joins a kernel whose cols are, or can become, the one axis that it goes along.
+  bool join_scan(uint32_t index, const std::vector<Use>& uses, uint32_t c) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0];
+    if (uses.size() != 1) return note(v, "a scan is not computed under two index maps");
+    Cluster& k = clusters_[c];
+    if (k.has_dot) return note(v, "a scan shares no kernel with a matrix product");
+    const auto axes = plain_axes(k, v, uses[0].map);
+    if (!axes || mask_of(*axes) != k.all()) return note(v, "its reader moves or broadcasts it");
+    const uint32_t along = (*axes)[static_cast<size_t>(attr(op, "axis").i)];
+    if (along == no_axis) return note(v, "its reader has no axis for the one that it goes along");
+    if (k.cols != 0 && k.cols != uint32_t{1} << along) return note(v, "its reader sweeps along other axes");
+    k.cols = uint32_t{1} << along;
+    compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, {}), true);
     return true;
   }
 
@@ -469,6 +441,16 @@ class Planner {
           remove(shape[d]);
           if (attr(op, "keepdims").i != 0) map.dims.push_back({maps_.zero(), {}});
         }
+      }
+    } else if (ir::op_info(op.code)->cls == OpClass::scan) {
+      const auto& shape = g_.value(v).shape;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        if (static_cast<int64_t>(d) != attr(op, "axis").i) {
+          keep(shape[d]);
+          continue;
+        }
+        map.dims.push_back(maps_.axis(static_cast<uint32_t>(axes.size())));
+        remove(shape[d]);
       }
     } else {
       for (const DimId d : g_.value(v).shape) keep(d);

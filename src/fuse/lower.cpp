@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "loop/expand.h"
+#include "loop/philox.h"
 #include "loop/rules.h"
 
 namespace ingot::fuse {
@@ -172,10 +173,25 @@ class Lowering {
     builder_.store(builder_.add_view(std::move(view)), node);
   }
 
-  NodeId iota(const ir::Op& op, MapId map) {
-    const auto axis = static_cast<size_t>(attr(op, "axis").i);
+  NodeId iota(const ir::Op& op, MapId map) { return count(maps_[map].dims[static_cast<size_t>(attr(op, "axis").i)]); }
+
+  // The stream is a size slot, so that kernels of several streams are one.
+  loop::RandomPlace random_place(const ir::Op& op, MapId map, NodeId seed) {
+    const auto& shape = g_.value(op.results[0]).shape;
+    Affine index{maps_.zero(), {}};
+    DimId stride = maps_.one();
+    for (size_t d = shape.size(); d-- > 0;) {
+      index = maps_.sum(index, maps_.scale(maps_[map].dims[d], stride));
+      stride = maps_.dims().mul(stride, shape[d]);
+    }
+    const NodeId stream = builder_.size(size_slot(maps_.dims().constant(attr(op, "stream").i)));
+    return {{builder_, seed}, {builder_, stream}, {builder_, count(index)}};
+  }
+
+  // The value of an affine function of the axes, as i64.
+  NodeId count(const Affine& index) {
     ViewBinding binding;
-    binding.dims = to_kernel_axes(std::span(&maps_[map].dims[axis], 1));
+    binding.dims = to_kernel_axes(std::span(&index, 1));
     loop::View view{.kind = loop::ViewKind::iota, .storage = ir::DType::i64};
     view.axes = axes_of(binding.dims);
     return builder_.load(view_of(std::move(view), std::move(binding)));
@@ -253,6 +269,9 @@ class Lowering {
     const ir::DType type = g_.value(op.results[0]).dtype;
     switch (op.code) {
       case OpCode::op_iota: return rounded({builder_, iota(op, map)}, type);
+      case OpCode::op_random_bits: return loop::random_bits(random_place(op, map, args[0]), type).id();
+      case OpCode::op_random_uniform: return loop::random_uniform(random_place(op, map, args[0]), type).id();
+      case OpCode::op_random_normal: return loop::random_normal(random_place(op, map, args[0]), type).id();
       case OpCode::op_dim: return builder_.size(size_slot(static_cast<ir::DimId>(attr(op, "size").i)));
       case OpCode::op_pad: return guarded(map, maps[0], args[0], args[1]);
       case OpCode::op_concat: {
@@ -275,9 +294,20 @@ class Lowering {
       default: break;
     }
     if (info.cls == OpClass::movement) return args[0];
+    if (info.cls == OpClass::scan) return rounded(scan(op, wide(args[0])), type);
     std::vector<Val> vals;
     for (const NodeId a : args) vals.emplace_back(builder_, a);
     return loop::expand(op.code, op.attrs, vals, rounding()).id();
+  }
+
+  Val scan(const ir::Op& op, Val x) {
+    const Prim prim = op.code == OpCode::op_cumsum    ? Prim::scan_sum
+                      : op.code == OpCode::op_cumprod ? Prim::scan_prod
+                      : op.code == OpCode::op_cummax  ? Prim::scan_max
+                                                      : Prim::scan_min;
+    const uint64_t imm =
+        (attr(op, "exclusive").i ? loop::scan_exclusive : 0) | (attr(op, "reverse").i ? loop::scan_reverse : 0);
+    return {builder_, builder_.scan(prim, x.id(), imm)};
   }
 
   loop::Rounding rounding() const {

@@ -162,6 +162,7 @@ std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& map
   if (info.cls == ir::OpClass::reduce)
     return std::vector{
         reduce_map(maps, graph.value(op.operands[0]), attr(op, "axes").ints, attr(op, "keepdims").i != 0, map, cols)};
+  if (info.cls == ir::OpClass::scan) return std::vector{map};
   if (info.cls != ir::OpClass::elementwise && info.cls != ir::OpClass::function)
     bug("op ", info.name, " reached the planner");
   std::vector<MapId> out;

@@ -149,6 +149,36 @@ constexpr std::array quantum{
 constexpr std::array rope{
     AttrSpec{"interleaved", AttrKind::boolean, false, "false", "pairs lie side by side, not half the dim apart"},
 };
+constexpr std::array scan{
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim worked along; negative counts from the end"},
+    AttrSpec{"exclusive", AttrKind::boolean, false, "false",
+             "whether an element's own value is left out, the first result being that of nothing"},
+    AttrSpec{"reverse", AttrKind::boolean, false, "false", "whether it begins at the end of the axis"},
+};
+constexpr AttrSpec random_stream{"stream", AttrKind::i64, false, "0",
+                                 "which of the 2^64 sequences of the seed; negative ones count modulo 2^64"};
+constexpr std::array random_bits{
+    AttrSpec{"shape", AttrKind::dims, true, "", "the result's shape"},
+    random_stream,
+    AttrSpec{"dtype", AttrKind::dtype, false, "\"u32\"", "the result's dtype: an unsigned integer"},
+};
+constexpr std::array random{
+    AttrSpec{"shape", AttrKind::dims, true, "", "the result's shape"},
+    random_stream,
+    AttrSpec{"dtype", AttrKind::dtype, false, "\"f32\"", "the result's dtype: f16, bf16, f32 or f64"},
+};
+constexpr std::array bernoulli{
+    AttrSpec{"shape", AttrKind::dims, true, "", "the result's shape"},
+    random_stream,
+};
+constexpr std::array dropout{
+    AttrSpec{"p", AttrKind::f64, false, "0.5", "the share that is dropped, 0 to 1"},
+    random_stream,
+};
+constexpr std::array unpack_bits{
+    AttrSpec{"count", AttrKind::dim, false, "-1", "how many bits of each row; -1 for all, 8 an item"},
+    AttrSpec{"bitorder", AttrKind::string, false, "\"little\"", "\"little\": the lowest bit is the first; or \"big\""},
+};
 }  // namespace attrs
 
 constexpr OpInfo rows[] = {
@@ -214,6 +244,8 @@ bool in_set(TypeSet set, DType type) noexcept {
     case TypeSet::itg: return is_integer(type);
     case TypeSet::sgn: return real || is_signed(type);
     case TypeSet::qnt: return type == DType::i8 || type == DType::u8;
+    case TypeSet::key: return type == DType::i64 || type == DType::u64;
+    case TypeSet::byt: return type == DType::u8;
   }
   return false;
 }

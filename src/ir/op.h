@@ -16,7 +16,7 @@ enum class OpCode : uint32_t {
 };
 
 enum class OpClass : uint8_t { elementwise, function, reduce, scan, movement, gather, contraction, composite };
-enum class TypeSet : uint8_t { num, flt, any, boo, bit, itg, sgn, qnt };
+enum class TypeSet : uint8_t { num, flt, any, boo, bit, itg, sgn, qnt, key, byt };
 enum class Rule : uint8_t {
   unary,
   nary,
@@ -58,6 +58,11 @@ enum class Rule : uint8_t {
   dequantize,
   rope,
   attention,
+  dropout,
+  unpack_bits,
+  scan,
+  random,
+  bernoulli,
 };
 
 struct OpInfo {

@@ -3,6 +3,7 @@
 
 #include "ir/counted.h"
 #include "ir/op_rules.h"
+#include "ir/utf8.h"
 
 namespace ingot::ir {
 
@@ -171,6 +172,26 @@ void infer_eye(Inference& op) {
   if (shape.size() < 2) op.reject("attribute shape has rank ", shape.size(), ", expected 2 or more");
   for (const DimId d : shape) op.require_extent(d, "an extent of shape");
   op.results.push_back({type, shape});
+}
+
+void infer_unpack_bits(Inference& op) {
+  check_set(op, 0);
+  DimTable& dims = op.dims;
+  std::vector<DimId> shape = op.value(0).shape;
+  if (shape.empty()) fail(Code::invalid_argument, op.where(0), " has rank 0, expected 1 or more");
+  const std::string& order = op.attr("bitorder").s;
+  if (order != "little" && order != "big")
+    op.reject("attribute bitorder is \"", shortened(order), "\", expected \"little\" or \"big\"");
+  Attr& count = op.attr("count");
+  const DimId all = dims.mul(shape.back(), dims.constant(8));
+  if (dims.is_constant(static_cast<DimId>(count.i), -1)) {
+    count.i = all;
+  } else {
+    op.require_extent(static_cast<DimId>(count.i), "attribute count");
+    op.require_extent(dims.sub(all, static_cast<DimId>(count.i)), "the number of bits beyond attribute count");
+  }
+  shape.back() = static_cast<DimId>(count.i);
+  op.results.push_back({DType::boolean, std::move(shape)});
 }
 
 }  // namespace ingot::ir

@@ -68,13 +68,15 @@ Attr convert(DimTable& dims, const OpInfo& info, const AttrSpec& spec, Attr v) {
   return v;
 }
 
-Attr fallback(const AttrSpec& spec) {
+Attr fallback(DimTable& dims, const AttrSpec& spec) {
   const std::string_view text = spec.fallback;
   const char* end = text.data() + text.size();
   switch (spec.kind) {
-    case AttrKind::i64: {
-      Attr v;
+    case AttrKind::i64:
+    case AttrKind::dim: {
+      Attr v{.kind = spec.kind};
       std::from_chars(text.data(), end, v.i);
+      if (spec.kind == AttrKind::dim) v.i = dims.constant(v.i);
       return v;
     }
     case AttrKind::f64: {
@@ -117,7 +119,7 @@ std::vector<Attr> fill_attrs(DimTable& dims, const OpInfo& info, std::span<const
     if (spec.required) {
       fail(Code::invalid_argument, info.name, ": attribute ", spec.name, " is missing, expected a ", name(spec.kind));
     }
-    values[i] = fallback(spec);
+    values[i] = fallback(dims, spec);
   }
   return values;
 }

@@ -20,6 +20,8 @@ std::string_view expected(TypeSet set) {
     case TypeSet::itg: return "an integer dtype";
     case TypeSet::sgn: return "a signed integer or float dtype";
     case TypeSet::qnt: return "i8 or u8";
+    case TypeSet::key: return "i64 or u64";
+    case TypeSet::byt: return "u8";
   }
   return "";
 }
@@ -261,6 +263,9 @@ DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const Valu
                     const std::vector<bool>& literal, size_t operand) {
   const bool select = info.rule == Rule::select;
   if (select && operand == 0) return DType::boolean;
+  if (info.rule == Rule::random) return DType::u64;
+  if (info.rule == Rule::bernoulli) return operand == 0 ? DType::u64 : DType::f32;
+  if (info.rule == Rule::dropout && operand == 1) return DType::u64;
   if (info.rule == Rule::ldexp) return operand == 1 ? DType::i32 : DType::invalid;
   for (size_t i = select; i < literal.size(); ++i)
     if (!literal[i]) return graph.value(operands[i]).dtype;
@@ -325,6 +330,11 @@ void infer(Inference& op) {
     case Rule::dequantize: infer_dequantize(op); break;
     case Rule::rope: infer_rope(op); break;
     case Rule::attention: infer_attention(op); break;
+    case Rule::scan: infer_softmax(op); break;
+    case Rule::dropout: infer_dropout(op); break;
+    case Rule::unpack_bits: infer_unpack_bits(op); break;
+    case Rule::random: infer_random(op); break;
+    case Rule::bernoulli: infer_bernoulli(op); break;
   }
   for (const ResultType& r : op.results) check_shape(op.dims, r.dtype, r.shape, info.name);
 }

@@ -86,6 +86,12 @@ void infer_rope(Inference& op);
 void infer_matmul(Inference& op);
 void infer_dot_general(Inference& op);
 void infer_attention(Inference& op);
+// op_random.cpp
+void infer_random(Inference& op);
+void infer_bernoulli(Inference& op);
+void infer_dropout(Inference& op);
+// op_arrange.cpp
+void infer_unpack_bits(Inference& op);
 
 // Shared by the rules.
 void check_set(const Inference& op, size_t operand);  // the row's dtypes

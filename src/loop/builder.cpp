@@ -73,6 +73,13 @@ NodeId Builder::op(Prim prim, NodeId a, NodeId b, NodeId c) {
   return intern(n);
 }
 
+NodeId Builder::scan(Prim prim, NodeId a, uint64_t imm) {
+  if (!is_scan(prim)) bug("no scan");
+  check_types(prim, type(a), type(a));
+  const AxisSet axes = node(a).axes | kernel_.col_set();
+  return intern({.op = prim, .type = type(a), .axes = axes, .arg = {a, no_node, no_node}, .imm = imm});
+}
+
 NodeId Builder::convert(DType to, NodeId a) {
   if (type(a) == to) return a;
   check_types(Prim::convert, to, type(a));

@@ -3,7 +3,7 @@
 //
 //   u16 format; u8 rows, cols; u16 tensors, sizes
 //   u16 views:  u8 kind, storage; u16 tensor; u32 axes; u16 boxes: {u8 axis; u16 lo, hi}; u64 fill
-//   u32 nodes:  u8 op, type; u64 imm if the primitive is a leaf; u32 per argument
+//   u32 nodes:  u8 op, type; u64 imm if the primitive is a leaf or scan; u32 per argument
 //   u16 stores: u16 view; u32 value
 #include "base/bytes.h"
 #include "loop/kernel.h"
@@ -21,6 +21,8 @@ size_t read_count(ByteReader& in, size_t least, size_t most, const char* what) {
   if (n > in.left() / least) fail(Code::invalid_argument, "kernel: the bytes end before its ", n, " ", what);
   return n;
 }
+
+bool has_imm(PrimClass cls) { return cls == PrimClass::leaf || cls == PrimClass::scan; }
 
 View read_view(ByteReader& in) {
   View v;
@@ -43,13 +45,14 @@ Node read_node(ByteReader& in, const Kernel& k) {
   const PrimInfo* info = prim_info(op);
   if (!info) fail(Code::invalid_argument, "kernel: node ", k.nodes.size(), " is no primitive");
   Node n{.op = op, .type = static_cast<DType>(in.get<uint8_t>())};
-  if (info->cls == PrimClass::leaf) n.imm = in.get<uint64_t>();
+  if (has_imm(info->cls)) n.imm = in.get<uint64_t>();
   if (op == Prim::load && n.imm < k.views.size()) n.axes = k.views[n.imm].axes;
   for (size_t a = 0; a < info->arity; ++a) {
     n.arg[a] = in.get<uint32_t>();
     if (n.arg[a] < k.nodes.size()) n.axes |= k.nodes[n.arg[a]].axes;  // else verify() refuses it
   }
   if (is_fold(op)) n.axes &= k.row_set();
+  if (is_scan(op)) n.axes |= k.col_set();
   return n;
 }
 
@@ -82,7 +85,7 @@ std::vector<uint8_t> encode(const Kernel& kernel) {
     if (!info) bug("encode of a kernel that was not verified");
     out.put(static_cast<uint8_t>(n.op));
     out.put(static_cast<uint8_t>(n.type));
-    if (info->cls == PrimClass::leaf) out.put(n.imm);
+    if (has_imm(info->cls)) out.put(n.imm);
     for (size_t a = 0; a < info->arity; ++a) out.put(n.arg[a]);
   }
   out.put(static_cast<uint16_t>(kernel.stores.size()));

@@ -172,7 +172,7 @@ uint64_t convert(DType to, DType from, uint64_t a) {
 
 uint64_t eval(Prim prim, DType type, DType arg_type, uint64_t a, uint64_t b, uint64_t c) {
   const PrimInfo* info = prim_info(prim);
-  if (!info || info->cls == PrimClass::leaf || info->cls == PrimClass::fold) bug("eval of what is no scalar operation");
+  if (!info || info->cls == PrimClass::leaf || ends_sweep(prim)) bug("eval of what is no scalar operation");
   switch (prim) {
     case Prim::select: return a ? b : c;
     case Prim::rare: return a ? c : b;

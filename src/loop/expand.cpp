@@ -186,6 +186,9 @@ uint32_t expansion_weight(OpCode code, DType type) {
     case OpCode::op_atanh:
     case OpCode::op_erfc: return 80 * wide;
     case OpCode::op_hypot: return 20;
+    case OpCode::op_random_bits: return 130;
+    case OpCode::op_random_uniform: return 140;
+    case OpCode::op_random_normal: return 240;
     default: return 1;
   }
 }

@@ -21,7 +21,7 @@ enum class Prim : uint8_t {
 #undef PRIM
 };
 
-enum class PrimClass : uint8_t { leaf, arith, compare, other, fold };
+enum class PrimClass : uint8_t { leaf, arith, compare, other, fold, scan };
 
 struct PrimInfo {
   const char* name;  // as in the text form: "add", "and", "fold.sum"
@@ -30,7 +30,13 @@ struct PrimInfo {
 };
 // nullptr if the number is not that of a primitive.
 const PrimInfo* prim_info(Prim p) noexcept;
-inline bool is_fold(Prim p) noexcept { return static_cast<uint8_t>(p) >= 100; }
+inline bool is_fold(Prim p) noexcept { return static_cast<uint8_t>(p) >= 100 && static_cast<uint8_t>(p) < 110; }
+inline bool is_scan(Prim p) noexcept { return static_cast<uint8_t>(p) >= 110; }
+// Whether its value needs a whole sweep of what it takes, so that it begins a level.
+inline bool ends_sweep(Prim p) noexcept { return is_fold(p) || is_scan(p); }
+
+// Node::imm of a scan.
+inline constexpr uint64_t scan_exclusive = 1, scan_reverse = 2;
 
 using NodeId = uint32_t;
 inline constexpr NodeId no_node = std::numeric_limits<NodeId>::max();
@@ -75,7 +81,8 @@ struct View {
 struct Node {
   Prim op;
   DType type;        // boolean, i8..u64, f32, f64; f16, bf16, fp8: only moved, converted from and to f32
-  AxisSet axes = 0;  // union of the arguments' axes; less the cols after a fold; the view's for a load
+  AxisSet axes = 0;  // union of the arguments' axes; less the cols after a fold, with them after a scan; the view's for
+                     // a load
   std::array<NodeId, 3> arg{no_node, no_node, no_node};
   uint64_t imm = 0;
   friend bool operator==(const Node&, const Node&) = default;
@@ -106,7 +113,7 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-// level(node): the largest of its operands' levels, plus one for a fold. A level is a sweep over the cols.
+// level(node): the largest of its operands' levels, plus one for a fold or scan. A level is a sweep over the cols.
 std::vector<uint8_t> levels(const Kernel& kernel);
 
 // Throws invalid_argument naming the node or view that breaks a rule of docs/kernel-ir.md. Everything downstream relies

@@ -37,7 +37,7 @@ std::vector<uint8_t> levels(const Kernel& kernel) {
     uint8_t most = 0;
     for (const NodeId a : kernel.nodes[i].arg)
       if (a != no_node) most = std::max(most, level[a]);
-    level[i] = static_cast<uint8_t>(most + is_fold(kernel.nodes[i].op));
+    level[i] = static_cast<uint8_t>(most + ends_sweep(kernel.nodes[i].op));
   }
   return level;
 }

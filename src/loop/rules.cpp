@@ -18,7 +18,11 @@ unsigned kinds(Prim op) {
     case Prim::max:
     case Prim::fold_sum:
     case Prim::fold_prod:
-    case Prim::fold_dot: return ints | floats;
+    case Prim::fold_dot:
+    case Prim::scan_sum:
+    case Prim::scan_prod:
+    case Prim::scan_min:
+    case Prim::scan_max: return ints | floats;
     case Prim::neg:
     case Prim::abs: return ints | floats | narrows;
     case Prim::copysign: return floats | narrows;

@@ -37,6 +37,7 @@ class Scheduler {
     for (NodeId i = 0; i < k_.nodes.size(); ++i) {
       const Prim op = k_.nodes[i].op;
       if (op == Prim::fold_dot) s_.mode = LaneMode::row;
+      if (is_scan(op)) scans_.push_back(i);
       if (!is_fold(op)) continue;
       s_.fold_slot[i] = static_cast<int32_t>(s_.folds.size());
       s_.folds.push_back(i);
@@ -48,6 +49,7 @@ class Scheduler {
     for (size_t l = 0; l < s_.sweeps.size(); ++l) sweep(static_cast<uint8_t>(l));
     row_part();
     number_holds();
+    link_sweeps();
     return std::move(s_);
   }
 
@@ -60,8 +62,13 @@ class Scheduler {
   void place_roots() {
     uint8_t last = 0;
     for (const NodeId f : s_.folds) last = std::max(last, level_[f]);
+    for (const NodeId n : scans_) last = std::max(last, level_[n]);
     s_.sweeps.resize(size_t{last} + 1);
     for (const NodeId f : s_.folds) s_.sweeps[level_[f] - 1u].folds.push_back(f);
+    for (const NodeId n : scans_) {
+      held_from_[n] = static_cast<uint8_t>(level_[n] - 1);
+      s_.holds.push_back({n, held_from_[n], k_.nodes[n].arg[0]});
+    }
     for (size_t i = 0; i < k_.stores.size(); ++i) {
       const auto at = static_cast<uint16_t>(i);
       const AxisSet axes = k_.views[k_.stores[i].view].axes;
@@ -79,6 +86,8 @@ class Scheduler {
     for (const NodeId f : sw.folds)
       for (const NodeId a : k_.nodes[f].arg)
         if (a != no_node) need(a, l);
+    for (const NodeId n : scans_)
+      if (held_from_[n] == l) need(k_.nodes[n].arg[0], l);
     for (const uint16_t st : sw.stores) need(k_.stores[st].value, l);
 
     for (NodeId i = 0; i < k_.nodes.size(); ++i) {
@@ -114,7 +123,7 @@ class Scheduler {
           continue;
         }
         if (computed_in_[n] < l && dear(n, l)) {
-          s_.holds.push_back({n, computed_in_[n]});
+          s_.holds.push_back({n, computed_in_[n], n});
           held_from_[n] = computed_in_[n];
           read(n, l);
           continue;
@@ -173,7 +182,36 @@ class Scheduler {
     }
   }
 
+  // Which sweeps go together strip by strip: decided from the last to the first.
+  void link_sweeps() {
+    const size_t count = s_.sweeps.size();
+    std::vector<size_t> last_read(s_.holds.size(), 0), end(count);  // per sweep: the last one that it is walked with
+    for (size_t l = 0; l < count; ++l) {
+      end[l] = l;
+      for (const uint16_t h : s_.sweeps[l].reads) last_read[h] = l;
+    }
+    bool next_down = false;
+    for (size_t l = count; l-- > 0;) {
+      Sweep& sw = s_.sweeps[l];
+      bool up = false, down = false, kept = false;
+      for (const uint16_t h : sw.fills) {
+        if (s_.holds[h].scanned()) (k_.nodes[s_.holds[h].node].imm & scan_reverse ? down : up) = true;
+        kept |= last_read[h] > l + 1;
+      }
+      if (l + 1 < count && sw.folds.empty() && up != down) {
+        const Sweep& next = s_.sweeps[l + 1];
+        // A walk down meets the blocks of a fold in the wrong order, and its last strip writes beyond its end.
+        const bool fits = up || (!kept && next.folds.empty() && (next.fills.empty() || next.linked));
+        sw.linked = fits && (!next.linked || next_down == down);
+      }
+      if (sw.linked) end[l] = end[l + 1];
+      next_down = down;
+    }
+    for (Hold& h : s_.holds) h.window = last_read[static_cast<size_t>(s_.hold_slot[h.node])] <= end[h.level];
+  }
+
   const Kernel& k_;
+  std::vector<NodeId> scans_;
   const std::vector<uint8_t> level_;
   std::vector<uint8_t> computed_in_;  // the first sweep with the node among its varying ones, or `none`
   std::vector<uint8_t> held_from_;    // the sweep that fills its hold, or `none`
@@ -201,6 +239,12 @@ void list(std::string& out, const char* what, const char* prefix, const std::vec
   out += '\n';
 }
 
+std::string hold_text(size_t index, const Hold& hold) {
+  std::string out = cat("hold h", index, " = %", hold.node);
+  if (hold.scanned()) out += cat(" scanned from %", hold.source);
+  return out + cat(" from sweep ", unsigned{hold.level}, hold.window ? ", a strip at a time\n" : "\n");
+}
+
 std::vector<uint16_t> store_views(const Kernel& kernel, const std::vector<uint16_t>& stores) {
   std::vector<uint16_t> views;
   for (const uint16_t s : stores) views.push_back(kernel.stores[s].view);
@@ -213,11 +257,10 @@ Schedule schedule(const Kernel& kernel) { return Scheduler(kernel).run(); }
 
 std::string to_text(const Kernel& kernel, const Schedule& schedule) {
   std::string out = cat("schedule lanes ", schedule.mode == LaneMode::row ? "row" : "cols", "\n");
-  for (size_t i = 0; i < schedule.holds.size(); ++i)
-    out += cat("hold h", i, " = %", schedule.holds[i].node, " from sweep ", unsigned{schedule.holds[i].level}, "\n");
+  for (size_t i = 0; i < schedule.holds.size(); ++i) out += hold_text(i, schedule.holds[i]);
   for (size_t l = 0; l < schedule.sweeps.size(); ++l) {
     const Sweep& s = schedule.sweeps[l];
-    out += cat("sweep ", l, " granule ", s.granule, " weight ", s.weight, "\n");
+    out += cat("sweep ", l, " granule ", s.granule, " weight ", s.weight, s.linked ? " linked\n" : "\n");
     list(out, "reads", "h", s.reads);
     list(out, "views", "v", s.views);
     list(out, "uniform", s.uniform);

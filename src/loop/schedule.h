@@ -22,10 +22,14 @@ inline constexpr int64_t plain_granule = 16;  // and of this elsewhere
 enum class LaneMode : uint8_t { cols, row };
 
 // A node's value kept per lane from the sweep that computes it to later sweeps, in a row buffer of one item per lane of
-// the whole row.
+// the whole row. That of a scan is filled with its argument; the strip driver turns it into the scan's values.
 struct Hold {
   NodeId node;
-  uint8_t level;  // the sweep that fills it
+  uint8_t level;        // the sweep that fills it
+  NodeId source;        // what that sweep writes: the node, or the argument of a scan
+  bool window = false;  // read only by sweeps that are walked together with `level`: a buffer of one strip will do
+
+  bool scanned() const { return source != node; }
 };
 
 // One sweep over the lanes. Lists are in node order. "Uniform" nodes have neither a lane axis nor a col axis: they
@@ -41,6 +45,10 @@ struct Sweep {
   std::vector<uint16_t> reads;   // indices into Schedule::holds read by this sweep
   std::vector<uint16_t> stores;  // indices into Kernel::stores with a lane axis, written by this sweep
   std::vector<uint16_t> views;   // the load views that this sweep reads per lane (their strips must be presented)
+  // Whether the next sweep follows strip by strip, not only when this one has gone through the row: all that it needs
+  // of this one are scans in the direction of the walk. Sweeps so linked walk up the lanes, or down if all of their
+  // scans are in reverse.
+  bool linked = false;
   int64_t granule = plain_granule;
   uint32_t weight = 0;  // summed cost of `varying`, in additions
 };

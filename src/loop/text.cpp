@@ -66,9 +66,9 @@ class Printer {
       text_[i] = expression(i);
       const Prim op = k_.nodes[i].op;
       if (op == Prim::literal || op == Prim::size) continue;
-      if (op != Prim::load && !is_fold(op) && uses_[i] == 1 && text_[i].size() <= longest_operand) continue;
+      if (op != Prim::load && !ends_sweep(op) && uses_[i] == 1 && text_[i].size() <= longest_operand) continue;
       out_ += cat("%", i, " = ", text_[i]);
-      if (is_fold(op)) out_ += cat("  // level ", unsigned{level[i]});
+      if (ends_sweep(op)) out_ += cat("  // level ", unsigned{level[i]});
       out_ += '\n';
       text_[i] = cat("%", i);
     }
@@ -126,7 +126,9 @@ class Printer {
     for (size_t a = 0; a < 3; ++a)
       if (n.arg[a] != no_node) out += cat(a ? ", " : "", text_[n.arg[a]]);
     out += ')';
-    if (is_fold(n.op)) out += cat(" over ", axes(k_.col_set()));
+    if (is_scan(n.op) && (n.imm & scan_exclusive)) out += " exclusive";
+    if (is_scan(n.op) && (n.imm & scan_reverse)) out += " reverse";
+    if (ends_sweep(n.op)) out += cat(" over ", axes(k_.col_set()));
     return out;
   }
 

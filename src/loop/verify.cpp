@@ -131,12 +131,14 @@ class Verifier {
     if (const char* fault = type_fault(n.op, n.type, types[0], types[1], types[2])) bad_node(i, fault);
     if (info->cls == PrimClass::leaf) {
       axes = leaf(i);
+    } else if (is_scan(n.op)) {
+      if (n.imm & ~(scan_exclusive | scan_reverse)) bad_node(i, "no such scan");
     } else if (n.imm != 0) {
-      bad_node(i, "a field that only leaves have is set");
+      bad_node(i, "a field that only leaves and scans have is set");
     }
-    if (is_fold(n.op)) {
-      if (k_.cols == 0) bad_node(i, "a fold without cols");
-      axes &= k_.row_set();
+    if (ends_sweep(n.op)) {
+      if (k_.cols == 0) bad_node(i, is_scan(n.op) ? "a scan without cols" : "a fold without cols");
+      axes = is_scan(n.op) ? axes | k_.col_set() : axes & k_.row_set();
       ++level;
     }
     if (level > max_levels) bad_node(i, "more than ", max_levels, " levels");
@@ -204,23 +206,25 @@ class Verifier {
   void folds() const {
     bool any = false, dot = false;
     for (const Node& n : k_.nodes) {
-      any |= is_fold(n.op);
+      any |= ends_sweep(n.op);
       dot |= n.op == Prim::fold_dot;
     }
-    if (k_.cols > 0 && !any) bad("cols without a fold: they are rows");
+    if (k_.cols > 0 && !any) bad("cols without a fold or scan: they are rows");
 
     // `fast` arms are always computed. A fold inside `slow` alone would have to run under a condition of its result.
     std::vector<bool> always(k_.nodes.size(), false);
     for (const Store& s : k_.stores) always[s.value] = true;
     for (size_t i = k_.nodes.size(); i-- > 0;) {
       const Node& n = k_.nodes[i];
-      if (is_fold(n.op) && !always[i]) bad_node(i, "a fold that only the slow arm of a rare needs");
+      if (ends_sweep(n.op) && !always[i]) bad_node(i, "a fold or scan that only the slow arm of a rare needs");
       if (!always[i]) continue;
       for (size_t a = 0; a < (n.op == Prim::rare ? 2 : 3); ++a)
         if (n.arg[a] != no_node) always[n.arg[a]] = true;
     }
 
     if (!dot) return;
+    for (size_t i = 0; i < k_.nodes.size(); ++i)
+      if (is_scan(k_.nodes[i].op)) bad_node(i, "a scan in a kernel with fold.dot");
     for (size_t i = 0; i < k_.nodes.size(); ++i)
       if (level_[i] > 1) bad_node(i, "a fold of a fold in a kernel with fold.dot");
     for (const Store& s : k_.stores)

@@ -80,7 +80,7 @@ class Simplifier {
     }
     const ir::OpClass cls = ir::op_info(op.code)->cls;
     return cls == ir::OpClass::elementwise || cls == ir::OpClass::function || cls == ir::OpClass::reduce ||
-           cls == ir::OpClass::contraction;
+           cls == ir::OpClass::scan || cls == ir::OpClass::contraction;
   }
 
   // `x op c` is x: for c neutral and x arithmetic, with a shape that the other operand does not widen.

@@ -181,6 +181,32 @@ TEST_CASE("movement fuses: transpose, concat, pad, slice, reverse, split by resh
   CHECK(kernels(split) == 1);
 }
 
+TEST_CASE("a scan is one kernel with what it reads and what reads it, along any axis") {
+  for (const int64_t axis : {0, 1}) {
+    Rows n;
+    const NamedAttr along{"axis", Attr::of_int(axis)}, back{"reverse", Attr::of_bool(true)};
+    const ValueId s = n.op(OpCode::op_cumsum, {n.op(OpCode::op_exp, {n.x})}, {along});
+    const ValueId t = n.op(OpCode::op_cummax, {n.op(OpCode::op_sub, {s, n.x})}, {along, back});
+    n.out(n.op(OpCode::op_mul, {t, n.op(OpCode::op_softmax, {s}, {along})}));
+    CHECK(kernels(n) == 1);
+  }
+  Rows two;  // along different axes: the second starts when the first is done
+  two.out(two.op(OpCode::op_cumsum, {two.op(OpCode::op_cumsum, {two.x}, {{"axis", Attr::of_int(0)}})}));
+  CHECK(kernels(two) == 2);
+}
+
+TEST_CASE("random numbers are made where they are used, one kernel for all streams") {
+  const auto noisy = [](int64_t stream) {
+    auto n = std::make_shared<Rows>();
+    const ValueId seed = n->in("seed", DType::u64, {});
+    n->out(n->op(OpCode::op_dropout, {n->op(OpCode::op_relu, {n->x}), seed}, {{"stream", Attr::of_int(stream)}}));
+    return planned(*n);
+  };
+  const auto a = noisy(0), b = noisy(7);
+  CHECK(a->plan().steps.size() == 1);
+  CHECK(bytes(*a) == bytes(*b));
+}
+
 TEST_CASE("a matrix product takes bias and relu into its kernel") {
   Net n;
   const DimId m = n.sym("M"), k = n.sym("K"), c = n.sym("C");

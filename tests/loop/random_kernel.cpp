@@ -40,7 +40,8 @@ RandomKernel random_kernel(uint32_t seed, const RandomOptions& options) {
       default:
         // Folds beyond a few levels are not what kernels look like, and levels are limited.
         if (options.cols == 0 || folds++ > 4) break;
-        floats.push_back(x.un(below(2) ? Prim::fold_sum : Prim::fold_max));
+        if (below(3)) floats.push_back(x.un(below(2) ? Prim::fold_sum : Prim::fold_max));
+        else floats.push_back({b, b.scan(below(2) ? Prim::scan_sum : Prim::scan_max, x.id(), below(4))});
     }
     if (options.dead_nodes) {
       (void)floats.back().cast_bits(DType::i32);

@@ -121,10 +121,28 @@ Kernel scalars() {
   return b.finish();
 }
 
+Kernel scans() {
+  Builder b(1, 1);
+  const Val x = load(b, DType::f32, 3);
+  const Val up{b, b.scan(Prim::scan_sum, (x * x).id(), 0)};
+  const Val most{b, b.scan(Prim::scan_max, (up - x).id(), scan_exclusive)};
+  store(b, DType::f32, 3, most + up);
+  store(b, DType::f32, 3, {b, b.scan(Prim::scan_prod, x.id(), scan_reverse)});
+  return b.finish();
+}
+
 std::vector<Sample> all() {
-  return {{"axpy", axpy()},         {"softmax", softmax()}, {"layer_norm", layer_norm()}, {"concat_pad", concat_pad()},
-          {"matmul", matmul()},     {"dot", dot()},         {"column_sum", column_sum()}, {"spread", spread()},
-          {"integers", integers()}, {"scalars", scalars()}};
+  return {{"axpy", axpy()},
+          {"softmax", softmax()},
+          {"layer_norm", layer_norm()},
+          {"concat_pad", concat_pad()},
+          {"matmul", matmul()},
+          {"dot", dot()},
+          {"column_sum", column_sum()},
+          {"spread", spread()},
+          {"integers", integers()},
+          {"scalars", scalars()},
+          {"scans", scans()}};
 }
 
 }  // namespace ingot::loop::samples

@@ -19,6 +19,7 @@ Kernel column_sum();  // mean of the columns of a bf16 matrix
 Kernel spread();      // a row's maximum stored all along the row, and once
 Kernel integers();    // every kind of literal and most integer primitives
 Kernel scalars();     // no axis at all
+Kernel scans();       // a sum and a maximum of what it gives, upwards; a product downwards
 
 struct Sample {
   std::string name;

@@ -11,6 +11,24 @@ using namespace ingot::loop;
 
 namespace {
 
+// A sweep that the next one follows strip by strip: nothing in it is finished only at the end of the row.
+void linked(const Kernel& k, const Schedule& s, size_t l) {
+  REQUIRE(l + 1 < s.sweeps.size());
+  CHECK(s.sweeps[l].folds.empty());
+  std::set<bool> ways;
+  size_t end = l + 1;
+  while (s.sweeps[end].linked) ++end;
+  for (size_t at = l; at < end; ++at)
+    for (const uint16_t h : s.sweeps[at].fills)
+      if (s.holds[h].scanned()) ways.insert((k.nodes[s.holds[h].node].imm & scan_reverse) != 0);
+  CHECK(ways.size() == 1);
+  if (!ways.contains(true)) return;
+  // Downwards: no blocks of a fold, and nothing that stays behind the last strip.
+  CHECK(s.sweeps[end].folds.empty());
+  for (size_t at = l; at <= end; ++at)
+    for (const uint16_t h : s.sweeps[at].fills) CHECK(s.holds[h].window);
+}
+
 // What any reader of a schedule relies on, checked without knowing how it was made: every node of a list finds its
 // arguments computed before it, in its own list, in one that runs before, in a hold or in a finished fold; what a list
 // holds has the right axes; every fold and store happens once.
@@ -27,7 +45,7 @@ void check(const Kernel& k, const Schedule& s) {
     for (const NodeId n : list) {
       CAPTURE(n);
       CHECK(belongs(k.nodes[n].axes));
-      CHECK_FALSE(is_fold(k.nodes[n].op));
+      CHECK_FALSE(ends_sweep(k.nodes[n].op));
       CHECK_FALSE(ready.contains(n));
       for (const NodeId a : k.nodes[n].arg)
         if (a != no_node) CHECK(ready.contains(a));
@@ -54,7 +72,10 @@ void check(const Kernel& k, const Schedule& s) {
     CHECK(w.views == std::vector<uint16_t>(views.begin(), views.end()));
     for (const uint16_t h : w.fills) {
       CHECK(s.holds[h].level == l);
-      CHECK(std::ranges::binary_search(w.varying, s.holds[h].node));
+      const Hold& hold = s.holds[h];
+      CHECK(hold.scanned() == is_scan(k.nodes[hold.node].op));
+      if (hold.scanned()) CHECK((hold.source == k.nodes[hold.node].arg[0] && ready.contains(hold.source)));
+      else CHECK(std::ranges::binary_search(w.varying, hold.node));
       filled.insert(s.holds[h].node);
     }
     for (const NodeId f : w.folds) {
@@ -67,6 +88,7 @@ void check(const Kernel& k, const Schedule& s) {
       stores_done.insert(st);
     }
     finished.insert(w.folds.begin(), w.folds.end());
+    if (w.linked) linked(k, s, l);
     CHECK(w.granule == (w.folds.empty() ? plain_granule : fold_granule));
   }
   std::set<NodeId> ready = finished;
@@ -78,6 +100,14 @@ void check(const Kernel& k, const Schedule& s) {
   CHECK(stores_done.size() == k.stores.size());
   CHECK(std::set<uint16_t>(stores_done.begin(), stores_done.end()).size() == k.stores.size());
   CHECK(std::vector<NodeId>(folds_done.begin(), folds_done.end()) == s.folds);
+  // The buffer of a strip is enough where no sweep reads it that is walked later.
+  for (const Hold& h : s.holds) {
+    size_t end = h.level, last = 0;
+    while (s.sweeps[end].linked) ++end;
+    for (size_t l = 0; l < s.sweeps.size(); ++l)
+      if (std::ranges::count(s.sweeps[l].reads, s.hold_slot[h.node])) last = l;
+    CHECK(h.window == (last <= end));
+  }
   for (NodeId n = 0; n < k.nodes.size(); ++n) {
     CHECK((s.fold_slot[n] >= 0) == is_fold(k.nodes[n].op));
     if (s.fold_slot[n] >= 0) CHECK(s.folds[static_cast<size_t>(s.fold_slot[n])] == n);
@@ -122,6 +152,29 @@ sweep 1 granule 64 weight 11
 sweep 2 granule 16 weight 5
   reads h0
   varying %20 %21
+  stores v1
+)");
+}
+
+TEST_CASE("scans are walked strip by strip with what reads them, those of the other direction apart") {
+  const Kernel k = samples::scans();
+  CHECK(to_text(k, schedule(k)) == R"(schedule lanes cols
+hold h0 = %2 scanned from %1 from sweep 0
+hold h1 = %7 scanned from %0 from sweep 0
+hold h2 = %4 scanned from %3 from sweep 1, a strip at a time
+sweep 0 granule 16 weight 1
+  views v0
+  varying %0 %1
+  fills h0 h1
+sweep 1 granule 16 weight 2 linked
+  reads h0 h1
+  views v0
+  varying %0 %3 %8
+  fills h2
+  stores v2
+sweep 2 granule 16 weight 2
+  reads h0 h2
+  varying %5 %6
   stores v1
 )");
 }

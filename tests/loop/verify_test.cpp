@@ -125,7 +125,7 @@ TEST_CASE("verify judges nodes") {
       {"node 2 (mul): argument 0 does not precede it", k, [](Kernel& x) { x.nodes[2].arg[0] = 4000; }},
       {"node 2 (mul): takes 2 arguments", k, [](Kernel& x) { x.nodes[2].arg[2] = 0; }},
       {"node 2 (neg): takes 1 arguments", k, [](Kernel& x) { x.nodes[2].op = Prim::neg; }},
-      {"node 2 (mul): a field that only leaves have", k, [](Kernel& x) { x.nodes[2].imm = 1; }},
+      {"node 2 (mul): a field that only leaves and scans have", k, [](Kernel& x) { x.nodes[2].imm = 1; }},
       {"node 2 (mul): its axes", k, [](Kernel& x) { x.nodes[2].axes = 0; }},
       {"node 2 (mul): its axes", k, [](Kernel& x) { x.nodes[2].axes = 0x80000001; }},
       {"node 0 (literal): its axes", k, [](Kernel& x) { x.nodes[0].axes = 1; }},
@@ -152,19 +152,23 @@ TEST_CASE("verify knows the types of each primitive") {
                          DType::u16,     DType::u32, DType::u64, DType::f32, DType::f64};
   const auto accepted = [](Prim op, DType type, std::vector<DType> args) {
     Kernel k;
-    k.rows = 1, k.cols = is_fold(op) ? 1 : 0, k.sizes = 2;
+    k.rows = 1, k.cols = ends_sweep(op) ? 1 : 0, k.sizes = 2;
+    const AxisSet everywhere = is_scan(op) ? 3 : 1;
     for (size_t i = 0; i < args.size(); ++i) {
       k.views.push_back({.kind = ViewKind::load, .storage = args[i], .tensor = k.tensors++, .axes = 1, .boxes = {}});
       k.nodes.push_back({.op = Prim::load, .type = args[i], .axes = 1, .imm = i});
     }
-    Node n{.op = op, .type = type, .axes = 1};
+    Node n{.op = op, .type = type, .axes = everywhere};
     for (size_t i = 0; i < args.size(); ++i) n.arg[i] = static_cast<NodeId>(i);
     k.nodes.push_back(n);
     if (ir::is_float(type) && op != Prim::canon && op != Prim::neg && op != Prim::abs && op != Prim::copysign &&
         op != Prim::select && op != Prim::bitcast && !(op == Prim::convert && !ir::is_float(args[0])))
-      k.nodes.push_back(
-          {.op = Prim::canon, .type = type, .axes = 1, .arg = {static_cast<NodeId>(args.size()), no_node, no_node}});
-    k.views.push_back({.kind = ViewKind::store, .storage = type, .tensor = k.tensors++, .axes = 1, .boxes = {}});
+      k.nodes.push_back({.op = Prim::canon,
+                         .type = type,
+                         .axes = everywhere,
+                         .arg = {static_cast<NodeId>(args.size()), no_node, no_node}});
+    k.views.push_back(
+        {.kind = ViewKind::store, .storage = type, .tensor = k.tensors++, .axes = everywhere, .boxes = {}});
     k.stores.push_back({static_cast<uint16_t>(args.size()), static_cast<NodeId>(k.nodes.size() - 1)});
     return fault(k) == "";
   };
@@ -206,6 +210,10 @@ TEST_CASE("verify knows the types of each primitive") {
       {Prim::fold_min, 1, I | F | B},
       {Prim::fold_max, 1, I | F | B},
       {Prim::fold_dot, 2, I | F},
+      {Prim::scan_sum, 1, I | F},
+      {Prim::scan_prod, 1, I | F},
+      {Prim::scan_min, 1, I | F},
+      {Prim::scan_max, 1, I | F},
   };
   for (const auto& row : arith)
     for (const DType t : types)
@@ -237,6 +245,19 @@ TEST_CASE("verify knows the types of each primitive") {
       CHECK(accepted(Prim::scale2, t, {t, a}) == (kind(t) == F && a == DType::i32));
       CHECK(accepted(Prim::scale2, t, {a, DType::i32}) == (kind(t) == F && a == t));
     }
+}
+
+TEST_CASE("verify judges scans") {
+  const Kernel k = samples::scans();
+  const auto scan = [](Kernel& x) -> Node& { return x.nodes[find(x, Prim::scan_sum)]; };
+  check({
+      {"(scan.sum): no such scan", k, [&](Kernel& x) { scan(x).imm = 4; }},
+      {"(scan.sum): its axes are not those", k, [&](Kernel& x) { scan(x).axes = 1; }},
+      {"node 2 (scan.sum): a scan without cols", samples::axpy(),
+       [](Kernel& x) {
+         x.nodes[2] = {.op = Prim::scan_sum, .type = DType::f32, .axes = 1, .arg = {1, no_node, no_node}};
+       }},
+  });
 }
 
 TEST_CASE("verify judges stores") {
@@ -293,12 +314,12 @@ TEST_CASE("verify wants a canon exactly where NaN bits are seen") {
 TEST_CASE("verify keeps folds where a sweep can run them") {
   Kernel pointless = samples::axpy();
   pointless.cols = 1, pointless.sizes = 2;
-  CHECK(fault(pointless) == "kernel: cols without a fold: they are rows");
+  CHECK(fault(pointless) == "kernel: cols without a fold or scan: they are rows");
 
   Builder b(1, 1);
   const Val x = samples::load(b, DType::f32, 3);
   samples::store(b, DType::f32, 3, rare(lt(x, 0.0), x * 2.0, x - x.un(Prim::fold_sum)));
-  CHECK_THROWS_WITH(b.finish(), doctest::Contains("a fold that only the slow arm of a rare needs"));
+  CHECK_THROWS_WITH(b.finish(), doctest::Contains("a fold or scan that only the slow arm of a rare needs"));
 
   Builder shared(1, 1);
   const Val s = samples::load(shared, DType::f32, 3).un(Prim::fold_sum);

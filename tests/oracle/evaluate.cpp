@@ -11,7 +11,9 @@
 #include "index.h"
 #include "moves.h"
 #include "narrow.h"
+#include "randoms.h"
 #include "scalar_ops.h"
+#include "scans.h"
 
 namespace ingot::oracle {
 
@@ -77,6 +79,12 @@ class Evaluator {
       case OpCode::op_softmax: return softmax(op, out);
       case OpCode::op_layer_norm:
       case OpCode::op_rms_norm: return norm(op, out);
+      case OpCode::op_random_bits:
+      case OpCode::op_random_uniform:
+      case OpCode::op_random_normal: return random(op, out);
+      case OpCode::op_random_bernoulli: return bernoulli(op, out);
+      case OpCode::op_dropout: return dropout(op, out);
+      case OpCode::op_unpack_bits: return unpack_bits(op, out);
       default: break;
     }
     std::vector<const Array*> operands;
@@ -84,6 +92,7 @@ class Evaluator {
     if (composite(op, operands, which, out) || arranged(op, operands, dims_, which, out)) return;
     switch (ir::op_info(op.code)->cls) {
       case OpClass::reduce: return reduce(op, out);
+      case OpClass::scan: return scan_rows(op, out);
       case OpClass::movement: return move(op, out);
       default: return elementwise(op, out);
     }
@@ -196,6 +205,70 @@ class Evaluator {
       out.push_back(fold_of(k));
     });
     return out;
+  }
+
+  void scan_rows(const ir::Op& op, Array& out) {
+    const Array& x = operand(op, 0);
+    const auto axis = static_cast<size_t>(attr(op, "axis").i);
+    std::vector<int64_t> kept = x.shape;
+    kept[axis] = x.shape[axis] == 0 ? 0 : 1;
+    each_index(kept, [&](const Index& row) {
+      std::vector<size_t> places;
+      std::vector<uint64_t> k;
+      Index at = row;
+      for (at[axis] = 0; at[axis] < x.shape[axis]; ++at[axis]) {
+        places.push_back(static_cast<size_t>(linear(x.shape, at)));
+        k.push_back(x.bits[places.back()]);
+      }
+      const std::vector<uint64_t> y = scan(op, x.dtype, k);
+      for (size_t i = 0; i < places.size(); ++i) out.bits[places[i]] = y[i];
+    });
+  }
+
+  // --- random numbers
+
+  void random(const ir::Op& op, Array& out) {
+    for (size_t i = 0; i < out.bits.size(); ++i) out.bits[i] = random_element(op, out.dtype, operand(op, 0).bits[0], i);
+  }
+
+  // Calls f with each index and the uniform number there.
+  template <class F>
+  static void each_uniform(const ir::Op& op, uint64_t seed, const std::vector<int64_t>& shape, F f) {
+    ir::Op uniform;
+    uniform.code = OpCode::op_random_uniform;
+    uniform.attrs = {{}, attr(op, "stream"), {}};
+    uint64_t n = 0;
+    each_index(shape,
+               [&](const Index& index) { f(index, from_bits<float>(random_element(uniform, DType::f32, seed, n++))); });
+  }
+
+  void bernoulli(const ir::Op& op, Array& out) {
+    size_t n = 0;
+    each_uniform(op, operand(op, 0).bits[0], out.shape, [&](const Index& index, float u) {
+      out.bits[n++] = u < from_bits<float>(broadcast_at(operand(op, 1), index));
+    });
+  }
+
+  void dropout(const ir::Op& op, Array& out) {
+    const Array x = widened(operand(op, 0));
+    const double p = attr(op, "p").f, scale = 1 / (1 - p);
+    const uint64_t factor = x.dtype == DType::f32 ? to_bits(static_cast<float>(scale)) : to_bits(scale);
+    size_t n = 0;
+    each_uniform(op, operand(op, 1).bits[0], out.shape, [&](const Index&, float u) {
+      const uint64_t y = u >= static_cast<float>(p) ? compute(OpCode::op_mul, x.dtype, x.bits[n], factor) : 0;
+      out.bits[n++] = is_narrow(out.dtype) ? cast(out.dtype, x.dtype, y) : y;
+    });
+  }
+
+  void unpack_bits(const ir::Op& op, Array& out) {
+    const Array& x = operand(op, 0);
+    const bool big = attr(op, "bitorder").s == "big";
+    size_t n = 0;
+    each_index(out.shape, [&](Index index) {
+      const int64_t bit = index.back() % 8;
+      index.back() /= 8;
+      out.bits[n++] = x.bits[static_cast<size_t>(linear(x.shape, index))] >> (big ? 7 - bit : bit) & 1;
+    });
   }
 
   // NumPy's rule: a 1-d operand is a row (left) or a column (right) that the result lacks; leading dims broadcast.

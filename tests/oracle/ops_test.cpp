@@ -104,6 +104,7 @@ class Battery {
           add(info.code, {c_, row_, one_});
           break;
         case ir::Rule::test: add(info.code, {x_}); break;
+        case ir::Rule::random: break;  // in random()
         case ir::Rule::ldexp: {
           const ValueId power = net_.op(OpCode::op_cast, {y_}, {{"to", Attr::of_dtype(DType::i32)}});
           add(info.code, {x_, power});
@@ -243,6 +244,17 @@ class Battery {
           add(info.code, {x_}, {ints("axes", axes), {"keepdims", Attr::of_bool(keep)}});
       add(info.code, {one_});
     }
+    for (const ir::OpInfo& info : ir::op_table()) {
+      if (info.cls != OpClass::scan || !ir::in_set(info.types, type_)) continue;
+      for (const int64_t axis : {0, 1})
+        for (const bool exclusive : {false, true})
+          for (const bool reverse : {false, true})
+            add(info.code, {x_},
+                {{"axis", Attr::of_int(axis)},
+                 {"exclusive", Attr::of_bool(exclusive)},
+                 {"reverse", Attr::of_bool(reverse)}});
+    }
+    random();
     for (const OpCode code : {OpCode::op_reduce_var, OpCode::op_reduce_std})
       if (ir::is_float(type_)) add(code, {x_}, {ints("axes", {1}), {"ddof", Attr::of_int(2)}});
     if (type_ == DType::i8 || type_ == DType::u8)
@@ -313,6 +325,25 @@ class Battery {
       add(OpCode::op_rope, {pairs, row_, z_}, {interleaved});
       add(OpCode::op_rope, {net_.op(OpCode::op_stack, {pairs, pairs}), x_, row_}, {interleaved});
     }
+  }
+
+  // What random words are made into, and bits taken apart.
+  void random() {
+    const NamedAttr shape{"shape", Attr::of_dims({m_, n_})}, dtype{"dtype", Attr::of_dtype(type_)};
+    if (type_ == DType::i64 || type_ == DType::u64) {
+      add(OpCode::op_random_bits, {one_}, {shape});
+      const ValueId p = net_.op(OpCode::op_cast, {row_}, {{"to", Attr::of_dtype(DType::f32)}});
+      add(OpCode::op_random_bernoulli, {one_, p}, {shape, {"stream", Attr::of_int(2)}});
+    }
+    const ValueId seed = net_.op(OpCode::op_dim, {}, {{"size", {.kind = ir::AttrKind::dim, .i = n_}}});
+    if (ir::is_unsigned(type_)) add(OpCode::op_random_bits, {seed}, {shape, dtype});
+    if (type_ == DType::u8)
+      for (const char* order : {"little", "big"})
+        add(OpCode::op_unpack_bits, {x_}, {{"bitorder", Attr::of_string(order)}});
+    if (!ir::is_float(type_)) return;
+    add(OpCode::op_random_uniform, {seed}, {shape, dtype});
+    add(OpCode::op_random_normal, {seed}, {shape, dtype, {"stream", Attr::of_int(-1)}});
+    add(OpCode::op_dropout, {x_, seed}, {{"p", Attr::of_float(0.3)}});
   }
 
   std::shared_ptr<const ir::Graph> done() { return net_.done(); }
@@ -419,7 +450,7 @@ TEST_CASE("large tensors take several chunks on several threads and give the ora
 
 TEST_CASE("every op of the table is in one of the tests here") {
   std::set<OpCode> seen;
-  for (const DType type : {DType::boolean, DType::i8, DType::i32, DType::f32}) {
+  for (const DType type : {DType::boolean, DType::i8, DType::u8, DType::i32, DType::i64, DType::f32}) {
     Battery b(type);
     b.elementwise();
     b.movement();

@@ -32,7 +32,8 @@ class Generator : RandomNet {
  private:
   bool step() {
     const Known x = any();
-    const int64_t kind = r_.below(100);
+    const int64_t kind = r_.below(103);
+    if (kind >= 100) return random(x);
     if (kind < 22) return binary(x);
     if (kind < 34) return unary(x);
     if (kind < 40) return compare_or_select(x);
@@ -58,11 +59,7 @@ class Generator : RandomNet {
       return emit(ir::is_float(x.type) && r_.chance(50) ? OpCode::op_fma : OpCode::op_clamp, operands);
     }
     if (r_.chance(12)) {
-      static constexpr OpCode floats[] = {OpCode::op_mod, OpCode::op_rem, OpCode::op_floor_div, OpCode::op_copysign};
-      static constexpr OpCode ints[] = {OpCode::op_mod,        OpCode::op_rem,         OpCode::op_floor_div,
-                                        OpCode::op_shift_left, OpCode::op_shift_right, OpCode::op_shift_right_logical,
-                                        OpCode::op_rotate_left};
-      return emit(ir::is_float(x.type) ? r_.pick(floats) : r_.pick(ints), operands);
+      return emit(ir::is_float(x.type) ? r_.pick(float_pairs) : r_.pick(int_pairs), operands);
     }
     static constexpr OpCode codes[] = {OpCode::op_add, OpCode::op_add, OpCode::op_sub, OpCode::op_mul,
                                        OpCode::op_div, OpCode::op_min, OpCode::op_max, OpCode::op_pow};
@@ -77,14 +74,7 @@ class Generator : RandomNet {
                                          OpCode::op_popcount, OpCode::op_square, OpCode::op_sign};
       return emit(r_.pick(codes), {x.id});
     }
-    static constexpr OpCode codes[] = {
-        OpCode::op_neg,       OpCode::op_abs,   OpCode::op_sqrt,       OpCode::op_floor,  OpCode::op_ceil,
-        OpCode::op_round,     OpCode::op_relu,  OpCode::op_rsqrt,      OpCode::op_exp,    OpCode::op_log,
-        OpCode::op_tanh,      OpCode::op_erf,   OpCode::op_sigmoid,    OpCode::op_silu,   OpCode::op_gelu,
-        OpCode::op_sign,      OpCode::op_trunc, OpCode::op_reciprocal, OpCode::op_square, OpCode::op_softsign,
-        OpCode::op_hardswish, OpCode::op_exp2,  OpCode::op_expm1,      OpCode::op_log2,   OpCode::op_log1p,
-        OpCode::op_sin,       OpCode::op_cos,   OpCode::op_atan,       OpCode::op_cbrt};
-    const OpCode code = r_.pick(codes);
+    const OpCode code = r_.pick(float_ops);
     if (code == OpCode::op_gelu && r_.chance(50)) return emit(code, {x.id}, {{"approximate", Attr::of_string("tanh")}});
     return emit(code, {x.id});
   }
@@ -96,9 +86,7 @@ class Generator : RandomNet {
         if (c.type == DType::boolean && broadcasts(c, x) && broadcasts(c, y) && r_.chance(60))
           return emit(OpCode::op_select, {c.id, x.id, y.id});
     }
-    static constexpr OpCode codes[] = {OpCode::op_eq, OpCode::op_ne, OpCode::op_lt,
-                                       OpCode::op_le, OpCode::op_gt, OpCode::op_ge};
-    return emit(r_.pick(codes), {x.id, y.id});
+    return emit(r_.pick(comparisons), {x.id, y.id});
   }
 
   bool cast(const Known& x) { return emit(OpCode::op_cast, {x.id}, {{"to", Attr::of_dtype(random_type())}}); }
@@ -113,6 +101,7 @@ class Generator : RandomNet {
                   {{"axis", Attr::of_int(r_.below(static_cast<int64_t>(x.dims.size())))},
                    {"keepdims", Attr::of_bool(r_.chance(50))}});
     if (r_.chance(15)) return derived_reduction(x, axes);
+    if (r_.chance(25) && !x.dims.empty()) return scan(x);
     static constexpr OpCode floats[] = {OpCode::op_reduce_sum, OpCode::op_reduce_sum, OpCode::op_reduce_mean,
                                         OpCode::op_reduce_max, OpCode::op_reduce_min, OpCode::op_reduce_prod};
     OpCode code = r_.pick(floats);
@@ -129,6 +118,23 @@ class Generator : RandomNet {
     std::vector<NamedAttr> attrs = {{"axes", Attr::of_ints(axes)}, {"keepdims", Attr::of_bool(r_.chance(50))}};
     if (code == OpCode::op_reduce_var) attrs.push_back({"ddof", Attr::of_int(r_.below(3))});
     return emit(code, {x.id}, attrs);
+  }
+
+  bool scan(const Known& x) {
+    return emit(r_.pick(scan_ops), {x.id},
+                {{"axis", Attr::of_int(r_.below(static_cast<int64_t>(x.dims.size())))},
+                 {"exclusive", Attr::of_bool(r_.chance(30))},
+                 {"reverse", Attr::of_bool(r_.chance(40))}});
+  }
+
+  bool random(const Known& x) {
+    const ValueId seed = graph_->scalar(DType::u64, r_.next());
+    const NamedAttr stream{"stream", Attr::of_int(r_.below(3))}, shape{"shape", Attr::of_dims(x.dims)};
+    if (ir::is_float(x.type) && r_.chance(50))
+      return emit(OpCode::op_dropout, {x.id, seed},
+                  {stream, {"p", Attr::of_float(0.25 * static_cast<double>(r_.below(5)))}});
+    return emit(r_.chance(50) ? OpCode::op_random_uniform : OpCode::op_random_normal, {seed},
+                {shape, stream, {"dtype", Attr::of_dtype(r_.chance(50) ? DType::f32 : DType::bf16)}});
   }
 
   bool movement(const Known& x) {

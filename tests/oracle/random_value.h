@@ -38,4 +38,26 @@ inline bool broadcasts(const Known& a, const Known& b) {
   return true;
 }
 
+inline constexpr ir::OpCode float_ops[] = {
+    ir::OpCode::op_neg,       ir::OpCode::op_abs,        ir::OpCode::op_sqrt,   ir::OpCode::op_floor,
+    ir::OpCode::op_ceil,      ir::OpCode::op_round,      ir::OpCode::op_relu,   ir::OpCode::op_rsqrt,
+    ir::OpCode::op_exp,       ir::OpCode::op_log,        ir::OpCode::op_tanh,   ir::OpCode::op_erf,
+    ir::OpCode::op_sigmoid,   ir::OpCode::op_silu,       ir::OpCode::op_gelu,   ir::OpCode::op_sign,
+    ir::OpCode::op_trunc,     ir::OpCode::op_reciprocal, ir::OpCode::op_square, ir::OpCode::op_softsign,
+    ir::OpCode::op_hardswish, ir::OpCode::op_exp2,       ir::OpCode::op_expm1,  ir::OpCode::op_log2,
+    ir::OpCode::op_log1p,     ir::OpCode::op_sin,        ir::OpCode::op_cos,    ir::OpCode::op_atan,
+    ir::OpCode::op_cbrt};
+
+// Ops by what they take.
+inline constexpr ir::OpCode float_pairs[] = {ir::OpCode::op_mod, ir::OpCode::op_rem, ir::OpCode::op_floor_div,
+                                             ir::OpCode::op_copysign};
+inline constexpr ir::OpCode int_pairs[] = {ir::OpCode::op_mod,         ir::OpCode::op_rem,
+                                           ir::OpCode::op_floor_div,   ir::OpCode::op_shift_left,
+                                           ir::OpCode::op_shift_right, ir::OpCode::op_shift_right_logical,
+                                           ir::OpCode::op_rotate_left};
+inline constexpr ir::OpCode scan_ops[] = {ir::OpCode::op_cumsum, ir::OpCode::op_cumsum, ir::OpCode::op_cumprod,
+                                          ir::OpCode::op_cummax, ir::OpCode::op_cummin};
+inline constexpr ir::OpCode comparisons[] = {ir::OpCode::op_eq, ir::OpCode::op_ne, ir::OpCode::op_lt,
+                                             ir::OpCode::op_le, ir::OpCode::op_gt, ir::OpCode::op_ge};
+
 }  // namespace ingot::oracle

@@ -1,9 +1,11 @@
 #include "oracle.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 
 #include "loop/eval.h"
 
@@ -87,8 +89,10 @@ class Oracle {
   }
 
   void row() {
-    for (NodeId f = 0; f < k_.nodes.size(); ++f)
+    for (NodeId f = 0; f < k_.nodes.size(); ++f) {
       if (loop::is_fold(k_.nodes[f].op)) fold(f);
+      if (loop::is_scan(k_.nodes[f].op)) scan(f);
+    }
     for (const loop::Store& s : k_.stores) {
       const bool cols = k_.views[s.view].axes & k_.col_set();
       if (cols && no_cols()) continue;
@@ -131,6 +135,10 @@ class Oracle {
     for (NodeId i = 0; i < end; ++i) {
       const Node& n = k_.nodes[i];
       if (loop::is_fold(n.op) || (!cols && (n.axes & k_.col_set()))) continue;
+      if (loop::is_scan(n.op)) {
+        value_[i] = scanned_[i][column()];
+        continue;
+      }
       switch (n.op) {
         case Prim::literal: value_[i] = n.imm; break;
         case Prim::size: value_[i] = static_cast<uint64_t>(sizes_[n.imm]); break;
@@ -144,6 +152,57 @@ class Oracle {
     }
   }
 
+  // k of the index over the cols.
+  size_t column() const {
+    int64_t k = 0;
+    for (size_t a = k_.rows; a < k_.axis_count(); ++a) k = k * sizes_[a] + index_[a];
+    return static_cast<size_t>(k);
+  }
+
+  void scan(NodeId f) {
+    const Node& n = k_.nodes[f];
+    std::vector<uint64_t> x;
+    if (!no_cols()) {
+      do {
+        nodes(f, true);
+        x.push_back(value_[n.arg[0]]);
+      } while (next(k_.rows, k_.axis_count()));
+    }
+    const bool sum = n.op == Prim::scan_sum, real = ir::is_float(n.type);
+    const Prim op = sum                       ? Prim::add
+                    : n.op == Prim::scan_prod ? Prim::mul
+                    : n.op == Prim::scan_max  ? Prim::max
+                                              : Prim::min;
+    const auto join = [&](uint64_t a, uint64_t b) { return loop::eval(op, n.type, n.type, a, b); };
+    // What nothing gives is what a fold of it gives; what an absent element is differs from it in sums of floats.
+    const Prim folds[] = {Prim::fold_sum, Prim::fold_prod, Prim::fold_min, Prim::fold_max};
+    const Node of_nothing{.op = folds[static_cast<size_t>(n.op) - static_cast<size_t>(Prim::scan_sum)], .type = n.type};
+    const uint64_t nothing = folded(of_nothing, {}, {});
+    const uint64_t absent = sum && real ? uint64_t{1} << (8 * ir::item_size(n.type) - 1) : nothing;
+    const bool exclusive = n.imm & loop::scan_exclusive;
+    if (n.imm & loop::scan_reverse) std::reverse(x.begin(), x.end());
+    std::vector<uint64_t>& y = scanned_[f];
+    y.clear();
+    uint64_t offset = absent, carry = absent, last = nothing;
+    for (size_t first = 0; first < x.size(); first += 16) {
+      if (first % 4096 == 0) {
+        offset = join(offset, carry);
+        carry = absent;
+      }
+      std::vector<uint64_t> p(16, absent);
+      for (size_t i = 0; i < 16 && first + i < x.size(); ++i) p[i] = x[first + i];
+      for (size_t d = 1; d < 16; d *= 2)
+        for (size_t i = 16; i-- > d;) p[i] = join(p[i - d], p[i]);
+      for (size_t i = 0; i < 16 && first + i < x.size(); ++i) {
+        const uint64_t inclusive = join(offset, join(carry, p[i]));
+        y.push_back(exclusive ? last : inclusive);
+        last = inclusive;
+      }
+      carry = join(carry, p[15]);
+    }
+    if (n.imm & loop::scan_reverse) std::reverse(y.begin(), y.end());
+  }
+
   void fold(NodeId f) {
     const Node& n = k_.nodes[f];
     std::vector<uint64_t> x, y;
@@ -154,9 +213,13 @@ class Oracle {
         if (n.op == Prim::fold_dot) y.push_back(value_[n.arg[1]]);
       } while (next(k_.rows, k_.axis_count()));
     }
-    value_[f] = n.type == DType::f32   ? float_fold<float, uint32_t>(n, x, y)
-                : n.type == DType::f64 ? float_fold<double, uint64_t>(n, x, y)
-                                       : int_fold(n, x, y);
+    value_[f] = folded(n, x, y);
+  }
+
+  static uint64_t folded(const Node& n, const std::vector<uint64_t>& x, const std::vector<uint64_t>& y) {
+    return n.type == DType::f32   ? float_fold<float, uint32_t>(n, x, y)
+           : n.type == DType::f64 ? float_fold<double, uint64_t>(n, x, y)
+                                  : int_fold(n, x, y);
   }
 
   template <class T, class U>
@@ -212,6 +275,7 @@ class Oracle {
   const jit::ViewArg* views_;
   std::vector<int64_t> index_;
   std::vector<uint64_t> value_;
+  std::map<NodeId, std::vector<uint64_t>> scanned_;  // of the row at hand, by k
   std::vector<Write> writes_;
 };
 

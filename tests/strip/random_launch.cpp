@@ -130,7 +130,7 @@ class Maker {
   bool has_fold(Val v) {
     for (size_t i = has_fold_.size(); i < builder_->node_count(); ++i) {
       const loop::Node& n = builder_->node(static_cast<NodeId>(i));
-      bool has = loop::is_fold(n.op);
+      bool has = loop::ends_sweep(n.op);
       for (const NodeId a : n.arg) has = has || (a != loop::no_node && has_fold_[a]);
       has_fold_.push_back(has);
     }
@@ -216,6 +216,7 @@ class Maker {
       pool(t).push_back(grow(t));
       if (chance(6)) round();
       if (shape_ == Shape::folds && i % 7 == 6) fold();
+      if (shape_ == Shape::folds && chance(12)) scan();
     }
     if (shape_ == Shape::folds) fold();
     if (shape_ == Shape::dot) dots();
@@ -247,6 +248,14 @@ class Maker {
     const Val r = x.un(op);
     folded_ = r.id();
     pool(t).push_back(r);
+  }
+
+  void scan() {
+    const DType t = chance(2) ? DType::f32 : some_type();
+    if (t == DType::boolean || level_ > 2) return;  // one is left for a fold
+    ++level_;
+    const Prim ops[] = {Prim::scan_sum, Prim::scan_sum, Prim::scan_prod, Prim::scan_min, Prim::scan_max};
+    pool(t).push_back({*builder_, builder_->scan(ops[below(std::size(ops))], pick(t).id(), below(4))});
   }
 
   void dots() {
