@@ -83,8 +83,11 @@ class Generator : RandomNet {
         OpCode::op_tanh,      OpCode::op_erf,   OpCode::op_sigmoid,    OpCode::op_silu,   OpCode::op_gelu,
         OpCode::op_sign,      OpCode::op_trunc, OpCode::op_reciprocal, OpCode::op_square, OpCode::op_softsign,
         OpCode::op_hardswish, OpCode::op_exp2,  OpCode::op_expm1,      OpCode::op_log2,   OpCode::op_log1p,
-        OpCode::op_sin,       OpCode::op_cos,   OpCode::op_atan,       OpCode::op_cbrt};
+        OpCode::op_sin,       OpCode::op_cos,   OpCode::op_atan,       OpCode::op_cbrt,   OpCode::op_softplus,
+        OpCode::op_elu,       OpCode::op_selu,  OpCode::op_mish,       OpCode::op_erfinv, OpCode::op_log_sigmoid,
+        OpCode::op_lgamma,    OpCode::op_frexp};
     const OpCode code = r_.pick(codes);
+    if (code == OpCode::op_elu && r_.chance(50)) return emit(code, {x.id}, {{"alpha", Attr::of_float(0.3)}});
     if (code == OpCode::op_gelu && r_.chance(50)) return emit(code, {x.id}, {{"approximate", Attr::of_string("tanh")}});
     return emit(code, {x.id});
   }
