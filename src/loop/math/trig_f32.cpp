@@ -16,19 +16,19 @@ constexpr double half_pi[] = {0x1.921fb4p0, 0x1.444p-24, 0x1.68c234p-39}, two_ov
 // The sine of x = n pi/2 + r - low, |r| <= pi/4, or its cosine where n + quarters is odd, with the sign of the quadrant
 // n + quarters.
 Val near_circular(Val x, int quarters) {
-  const Val t = fma(x, two_over_pi, round_magic);
-  const Val n = t - round_magic;
+  const double magic = round_magic + quarters;
+  const Val t = fma(x, two_over_pi, magic);
+  const Val n = t - magic;
   const Val r1 = fma(n, -half_pi[0], x);  // exact, as is r1 - r
   const Val r = fma(n, -half_pi[1], r1);
   const Val low = fma(n, half_pi[2], fma(n, half_pi[1], r - r1));
   const Val z = r * r;
-  // 1 + z c, what rounding r and z took off carried along with -1/2 for c.
-  const Val c = horner(z, {0x1.99e6c2p-16, -0x1.6c0c26p-10, 0x1.55554ap-5, -0.5});
-  const Val lost = fma(r, low, fma(r, r, -z) * -0.5);
-  const Val cosine = fma(z, c, lost) + 1;
   const Val s = horner(z, {0x1.994e36p-13, -0x1.11076ep-7, 0x1.555546p-3});
-  const Val sine = r - fma(r * z, s, low * cosine);
-  const Val quadrant = quarters == 0 ? t.cast_bits(DType::i32) : t.cast_bits(DType::i32) + quarters;
+  const Val sine = r - fma(r * z, s, low);  // low should enter times the cosine, which is 0.7 to 1
+  // 1 - r^2/2 + z^2 c, all but the first added up before it.
+  const Val c = horner(z, {0x1.99e6c2p-16, -0x1.6c0c26p-10, 0x1.55554ap-5});
+  const Val cosine = fma(r * -0.5, r, fma(z * z, c, r * low)) + 1;
+  const Val quadrant = t.cast_bits(DType::i32);
   const Val result = select(lt(quadrant << 31, 0), cosine, sine);
   return (result.cast_bits(DType::i32) ^ ((quadrant & 2) << 30)).cast_bits(DType::f32);
 }
