@@ -77,6 +77,9 @@ constexpr std::array range{
     AttrSpec{"low", AttrKind::f64, false, "-1", "the least result"},
     AttrSpec{"high", AttrKind::f64, false, "1", "the greatest result, not below low"},
 };
+constexpr std::array elu{
+    AttrSpec{"alpha", AttrKind::f64, false, "1", "what the result is near at -inf, negated"},
+};
 constexpr std::array norm{
     AttrSpec{"axis", AttrKind::i64, false, "-1", "the first normalised dim; negative counts from the end"},
     AttrSpec{"epsilon", AttrKind::f64, false, "1e-05", "added to the variance or mean square"},

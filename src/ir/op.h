@@ -40,6 +40,7 @@ enum class Rule : uint8_t {
   test,
   ldexp,
   bitcast,
+  frexp,
   squeeze,
   expand_dims,
   stack,

@@ -82,6 +82,12 @@ void infer_bitcast(Inference& op) {
   op.results.push_back({to, op.value(0).shape});
 }
 
+void infer_frexp(Inference& op) {
+  check_set(op, 0);
+  op.results.push_back({op.value(0).dtype, op.value(0).shape});
+  op.results.push_back({DType::i32, op.value(0).shape});
+}
+
 void infer_softmax(Inference& op) {
   check_set(op, 0);
   Attr& axis = op.attr("axis");
@@ -312,6 +318,7 @@ void infer(Inference& op) {
       break;
     case Rule::ldexp: infer_ldexp(op); break;
     case Rule::bitcast: infer_bitcast(op); break;
+    case Rule::frexp: infer_frexp(op); break;
     case Rule::squeeze: infer_squeeze(op); break;
     case Rule::expand_dims: infer_expand_dims(op); break;
     case Rule::stack: infer_stack(op); break;

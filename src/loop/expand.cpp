@@ -117,6 +117,15 @@ Val expand_wide(OpCode code, std::span<const ir::Attr> attrs, std::span<const Va
     case OpCode::op_cbrt: return canonical(math::cbrt(args[0]));
     case OpCode::op_hypot: return canonical(math::hypot(args[0], args[1]));
     case OpCode::op_erfc: return canonical(math::erfc(args[0]));
+    case OpCode::op_softplus: return canonical(math::softplus(args[0]));
+    case OpCode::op_log_sigmoid: return canonical(math::log_sigmoid(args[0]));
+    case OpCode::op_elu: return canonical(math::elu(args[0], attrs[0].f));
+    case OpCode::op_selu: return canonical(math::selu(args[0]));
+    case OpCode::op_mish: return canonical(math::mish(args[0]));
+    case OpCode::op_logaddexp: return canonical(math::logaddexp(args[0], args[1]));
+    case OpCode::op_erfinv: return canonical(math::erfinv(args[0]));
+    case OpCode::op_lgamma: return canonical(math::lgamma(args[0]));
+    case OpCode::op_digamma: return canonical(math::digamma(args[0]));
     default: fail(Code::unimplemented, "op number ", static_cast<uint32_t>(code), " has no expansion");
   }
 }
@@ -166,9 +175,18 @@ uint32_t expansion_weight(OpCode code, DType type) {
     case OpCode::op_exp2:
     case OpCode::op_exp10: return 14 * wide;
     case OpCode::op_expm1:
+    case OpCode::op_elu:
+    case OpCode::op_selu:
     case OpCode::op_log2:
     case OpCode::op_log10: return 30 * wide;
     case OpCode::op_log1p: return 36 * wide;
+    case OpCode::op_softplus:
+    case OpCode::op_log_sigmoid: return 40 * wide;
+    case OpCode::op_mish: return 50;
+    case OpCode::op_logaddexp: return 140;
+    case OpCode::op_erfinv:
+    case OpCode::op_lgamma:
+    case OpCode::op_digamma: return 200;
     case OpCode::op_sin:
     case OpCode::op_cos: return 45 * wide;
     case OpCode::op_tan:

@@ -219,6 +219,7 @@ TEST_CASE("every op prints and reads back to an equal graph") {
       case Rule::test: break;
       case Rule::ldexp: operands[1] = power; break;
       case Rule::bitcast: variants = {{{"to", Attr::of_dtype(DType::u32)}}}; break;
+      case Rule::frexp: break;
       case Rule::squeeze: operands = {one}, variants = {{ints("axes", {0, -1})}, {ints("axes", {})}}; break;
       case Rule::expand_dims: variants = {{ints("axes", {0, -2})}, {ints("axes", {})}}; break;
       case Rule::stack: operands = {x, x}, variants = {{}, {integer("axis", -1)}}; break;
@@ -261,6 +262,7 @@ TEST_CASE("every op prints and reads back to an equal graph") {
       case Rule::rope: operands = {x, angles, angles}, variants = {{}, {{"interleaved", Attr::of_bool(true)}}}; break;
       case Rule::unary:
         if (op.name == "gelu") variants.push_back({{"approximate", Attr::of_string("tanh")}});
+        if (op.name == "elu") variants.push_back({{"alpha", Attr::of_float(1.0 / 3)}});
         break;
     }
     for (const auto& attrs : variants) more.emplace_back(operands, attrs);

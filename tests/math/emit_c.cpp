@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -38,24 +39,31 @@ loop::Kernel function_kernel(DType type, size_t arity,
 
 namespace {
 
-size_t count(const loop::Kernel& kernel, bool slow_paths) {
+// What the stores need, with or without the slow arms of `rare`.
+std::vector<Node> needed_nodes(const loop::Kernel& kernel, bool slow_paths) {
   std::vector<bool> needed(kernel.nodes.size(), false);
   for (const loop::Store& s : kernel.stores) needed[s.value] = true;
-  size_t count = 0;
+  std::vector<Node> nodes;
   for (size_t i = kernel.nodes.size(); i-- > 0;) {
     const Node& n = kernel.nodes[i];
     if (!needed[i]) continue;
     for (size_t a = 0; a < n.arg.size(); ++a)
       if (n.arg[a] != loop::no_node && (slow_paths || n.op != Prim::rare || a != 2)) needed[n.arg[a]] = true;
-    count += loop::prim_info(n.op)->arity > 0 && n.op != Prim::bitcast;
+    nodes.push_back(n);
   }
-  return count;
+  return nodes;
+}
+
+size_t count(const std::vector<Node>& nodes) {
+  return static_cast<size_t>(std::ranges::count_if(
+      nodes, [](const Node& n) { return loop::prim_info(n.op)->arity > 0 && n.op != Prim::bitcast; }));
 }
 
 }  // namespace
 
-size_t primitive_count(const loop::Kernel& kernel) { return count(kernel, true); }
-size_t fast_primitive_count(const loop::Kernel& kernel) { return count(kernel, false); }
+size_t primitive_count(const loop::Kernel& kernel) { return count(needed_nodes(kernel, true)); }
+size_t fast_primitive_count(const loop::Kernel& kernel) { return count(fast_nodes(kernel)); }
+std::vector<Node> fast_nodes(const loop::Kernel& kernel) { return needed_nodes(kernel, false); }
 
 namespace {
 

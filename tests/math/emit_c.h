@@ -21,6 +21,8 @@ loop::Kernel function_kernel(loop::DType type, size_t arity,
 size_t primitive_count(const loop::Kernel& kernel);
 // The same where no `rare` condition holds: what only slow paths need does not count.
 size_t fast_primitive_count(const loop::Kernel& kernel);
+// The nodes of that count and the leaves, from the last to the first.
+std::vector<loop::Node> fast_nodes(const loop::Kernel& kernel);
 
 // `void kernel(const void* const* in, void* out, long n)` over contiguous arrays. Takes kernels as function_kernel()
 // makes them: one row axis, loads and one store without boxes, no folds and no sizes (Error internal otherwise).

@@ -34,6 +34,33 @@ static inline double cos_pi(double x) {
   const double r = __builtin_fabs(x - rint(x)), c = sin(3.14159265358979323846 * (0.5 - r)), whole = rint(x) * 0.5;
   return whole != rint(whole) ? 0 - c : c;
 }
+static inline double erf_inv(double x) {
+  const double a = __builtin_fabs(x), l = log((1 - a) * (1 + a)), b = 4.3307 + l / 2;
+  double y = sqrt(sqrt(b * b - l / 0.147) - b);
+  if (a == 0 || !(a < 1)) return a == 0 ? x : a == 1 ? __builtin_copysign(__builtin_inf(), x) : __builtin_nan("");
+  if (a < 1e-4) return x * (0.886226925452758014 + x * x * 0.232013666534654500);
+  for (int i = 0; i < 3; ++i) {  // Halley's
+    const double e = (a < 0.5 ? erf(y) - a : (1 - a) - erfc(y)) * 0.886226925452758014 * exp(y * y);
+    y -= e / (1 + y * e);
+  }
+  return __builtin_copysign(y, x);
+}
+double lgamma(double);
+long double logl(long double); long double tanl(long double); long double rintl(long double);
+static double psi(double x) {
+  if (x == 0) return __builtin_copysign(__builtin_inf(), -x);
+  if (!(__builtin_fabs(x) < __builtin_inf())) return x > 0 ? x : __builtin_nan("");
+  long double r = 0, t = x < 0 ? 1 - (long double)x : x;
+  if (x < 0) {
+    const long double f = x - rintl(x);
+    if (f == 0) return __builtin_nan("");
+    r = -3.14159265358979323846264L / tanl(3.14159265358979323846264L * f);
+  }
+  for (; t < 16; t += 1) r -= 1 / t;
+  const long double z = 1 / (t * t);
+  return r + logl(t) - 0.5L / t - z * (1 / 12.0L - z * (1 / 120.0L - z * (1 / 252.0L - z * (1 / 240.0L - z * (1 / 132.0L -
+         z * (691 / 32760.0L - z / 12.0L))))));
+}
 void errors(const float* restrict in, const float* restrict got, double* restrict error, long n) {
 #pragma omp simd
   for (long i = 0; i < n; ++i) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "loop/math/f32.h"
+#include "math/exact.h"
 
 namespace ingot::test {
 
@@ -74,6 +75,26 @@ void gelu_tanh_exact(mpfr_t r, float x) {
   mpfr_clears(u, cube, nullptr);
 }
 
+using InPlace = void (*)(mpfr_t);
+template <InPlace function>
+void exact_in_place(mpfr_t r, float x) {
+  mpfr_set_flt(r, x, MPFR_RNDN);
+  function(r);
+}
+template <double alpha>
+void elu_of(mpfr_t r, float x) {
+  mpfr_t a;
+  mpfr_init2(a, 53);
+  mpfr_set_d(a, alpha, MPFR_RNDN);
+  mpfr_set_flt(r, x, MPFR_RNDN);
+  elu_exact(r, a);
+  mpfr_clear(a);
+}
+template <double alpha>
+loop::Val elu(loop::Val x) {
+  return f32::elu(x, alpha);
+}
+
 constexpr F32Function functions[] = {
     {"exp", f32::exp, "exp(x)", exact_of<mpfr_exp>},
     {"log", f32::log, "log(x)", exact_of<mpfr_log>},
@@ -93,6 +114,17 @@ constexpr F32Function functions[] = {
     {"log10", f32::log10, "log10(x)", exact_of<mpfr_log10>},
     {"sin", f32::sin, "sin(x)", exact_of<mpfr_sin>},
     {"cos", f32::cos, "cos(x)", exact_of<mpfr_cos>},
+    {"softplus", f32::softplus, "log1p(exp(-__builtin_fabs(x))) + (x > 0 ? x : 0)", exact_in_place<softplus_exact>},
+    {"log_sigmoid", f32::log_sigmoid, "-(log1p(exp(-__builtin_fabs(x))) + (x < 0 ? -x : 0))",
+     exact_in_place<log_sigmoid_exact>},
+    {"elu", elu<1.0>, "x >= 0 ? x : expm1(x)", elu_of<1.0>},
+    {"elu_0.3", elu<0.3>, "x >= 0 ? x : 0.3 * expm1(x)", elu_of<0.3>},
+    {"selu", f32::selu, "x >= 0 ? 1.05070098735548049342 * x : 1.75809934084737685994 * expm1(x)",
+     exact_in_place<selu_exact>},
+    {"mish", f32::mish, "x * tanh(log1p(exp(x)))", exact_in_place<mish_exact>, false},
+    {"erfinv", f32::erfinv, "erf_inv(x)", exact_in_place<erfinv_exact>, false},
+    {"lgamma", f32::lgamma, "lgamma(x)", exact_in_place<lgamma_exact>, false},
+    {"digamma", f32::digamma, "psi(x)", exact_in_place<digamma_exact>, false},
     {"tan", f32::tan, "tan(x)", exact_of<mpfr_tan>, false},
     {"asin", f32::asin, "asin(x)", exact_of<mpfr_asin>, false},
     {"acos", f32::acos, "acos(x)", exact_of<mpfr_acos>, false},

@@ -54,6 +54,15 @@ double exponent_for(Source& s, double x) {
   }
 }
 
+// The other of two logarithms: of about the size, or where both powers add up to about 1.
+double addend_for(Source& s, const F64Function& f, double x) {
+  switch (s.below(4)) {
+    case 0: return s.argument(f, s.below(6));
+    case 1: return x < 0 ? s.near(std::log1p(-std::exp(x))) : -x;
+    default: return x + s.spread(-50, 8);
+  }
+}
+
 // The other of two lengths: mostly of about the size of x, where both count.
 double partner_for(Source& s, const F64Function& f, double x) {
   if (s.below(4) == 0) return s.argument(f, s.below(6));
@@ -70,7 +79,9 @@ std::vector<F64Input> f64_inputs(const F64Function& f, size_t count, uint64_t se
     F64Input in{s.argument(f, i), 0};
     if (f.arity == 2) {
       if (s.below(8) == 0) in.x = -in.x;
-      in.y = f.name == "pow" ? exponent_for(s, in.x) : partner_for(s, f, in.x);
+      in.y = f.name == "pow"         ? exponent_for(s, in.x)
+             : f.name == "logaddexp" ? addend_for(s, f, in.x)
+                                     : partner_for(s, f, in.x);
     }
     inputs.push_back(in);
   }

@@ -28,6 +28,7 @@ struct F64Function {
   double bound;                   // ULP, by NUMERICS.md
   std::vector<Range> ranges;      // where arguments are dense
   std::vector<double> landmarks;  // whose neighbours are tried: thresholds of the expansion, borders of the result
+  double (*slack)(double x, double exact) = nullptr;  // the absolute error that counts as none
 };
 
 const std::vector<F64Function>& f64_functions();

@@ -430,6 +430,53 @@ TEST_CASE("f64 special results of the hyperbolic functions, cbrt and erfc") {
   check_points("erfc", {{0, 1}, {-0.0, 1}, {inf, 0}, {-inf, 2}, {qnan, qnan}, {28, 0}, {max, 0}, {-7, 2}, {-max, 2}});
 }
 
+TEST_CASE("f64 special results of softplus, log_sigmoid, elu, selu and mish") {
+  check_points("softplus", {{inf, inf}, {-inf, 0}, {qnan, qnan}, {-qnan, qnan}, {max, max}, {-max, 0}, {50, 50}});
+  check_points("log_sigmoid",
+               {{inf, -0.0}, {-inf, -inf}, {qnan, qnan}, {-qnan, qnan}, {max, -0.0}, {-max, -max}, {-50, -50}});
+  for (const char* name : {"elu", "selu"})
+    check_points(name, {{0, 0}, {-0.0, -0.0}, {inf, inf}, {qnan, qnan}, {-qnan, qnan}});
+  check_points("elu", {{-inf, -1.0 / 3}, {-max, -1.0 / 3}, {max, max}, {denormal, denormal}});
+  check_points("selu", {{-inf, -0x1.c212cc640f031p0}, {max, inf}, {-denormal, -2 * denormal}});
+  check_points("mish", {{0, 0}, {-0.0, -0.0}, {inf, inf}, {-inf, -0.0}, {qnan, qnan}, {max, max}, {-max, -0.0}});
+}
+
+TEST_CASE("f64 special results of erfinv, lgamma and digamma") {
+  check_points("erfinv", {{0, 0},
+                          {-0.0, -0.0},
+                          {1, inf},
+                          {-1, -inf},
+                          {1.0000000000000002, qnan},
+                          {-2, qnan},
+                          {inf, qnan},
+                          {-inf, qnan},
+                          {qnan, qnan},
+                          {-qnan, qnan}});
+  check_points("lgamma", {{1, 0},
+                          {2, 0},
+                          {0, inf},
+                          {-0.0, inf},
+                          {inf, inf},
+                          {-inf, inf},
+                          {-1, inf},
+                          {-20, inf},
+                          {-max, inf},
+                          {max, inf},
+                          {qnan, qnan},
+                          {-qnan, qnan}});
+  check_points("digamma", {{0, -inf},
+                           {-0.0, inf},
+                           {inf, inf},
+                           {-inf, qnan},
+                           {-1, qnan},
+                           {-20, qnan},
+                           {-max, qnan},
+                           {denormal, -inf},
+                           {-denormal, inf},
+                           {qnan, qnan},
+                           {-qnan, qnan}});
+}
+
 TEST_CASE("f64 pow follows Annex F") {
   const PairPoint cases[] = {
       {0, -1, inf},
@@ -496,6 +543,14 @@ TEST_CASE("f64 pow follows Annex F") {
       {-8, -357, -0x1p-1071},
   };
   check_pairs("pow", cases);
+}
+
+TEST_CASE("f64 logaddexp where one power counts alone") {
+  const PairPoint cases[] = {{-inf, 5, 5},       {-0.0, -inf, 0},   {-inf, -inf, -inf}, {inf, inf, inf},
+                             {inf, -inf, inf},   {-inf, inf, inf},  {max, 1, max},      {max, -max, max},
+                             {-max, -max, -max}, {inf, qnan, qnan}, {qnan, -inf, qnan}, {0, -746, 0},
+                             {0, -745, denormal}};
+  check_pairs("logaddexp", cases);
 }
 
 TEST_CASE("f64 atan2 and hypot follow Annex F") {

@@ -72,6 +72,7 @@ class Evaluator {
     switch (op.code) {
       case OpCode::op_iota: return iota(op, out);
       case OpCode::op_dim: out.bits = {static_cast<uint64_t>(dims_[static_cast<size_t>(attr(op, "size").i)])}; return;
+      case OpCode::op_frexp: return frexp(op, which, out);
       case OpCode::op_reshape: out.bits = operand(op, 0).bits; return;
       case OpCode::op_matmul: return matmul(op, out);
       case OpCode::op_dot_general: return dot_general(op, operand(op, 0), operand(op, 1), out);
@@ -107,6 +108,22 @@ class Evaluator {
       for (size_t i = 0; i < op.operands.size(); ++i) arg[i] = broadcast_at(operand(op, i), index);
       out.bits[n++] = function ? function_op(op, type, arg[0], arg[1]) : scalar_op(op, type, arg[0], arg[1], arg[2]);
     });
+  }
+
+  // By the C library's; the exponent of what is not finite is unspecified there.
+  void frexp(const ir::Op& op, size_t which, Array& out) {
+    const Array& x = operand(op, 0);
+    for (size_t i = 0; i < out.bits.size(); ++i) {
+      const DType type = x.dtype;
+      const double v = is_narrow(type)      ? narrow_value(type, x.bits[i])
+                       : type == DType::f32 ? double{from_bits<float>(x.bits[i])}
+                                            : from_bits<double>(x.bits[i]);
+      int exponent = 0;
+      const double mantissa = std::isfinite(v) ? std::frexp(v, &exponent) : v;
+      if (which == 1) out.bits[i] = static_cast<uint32_t>(exponent);
+      else if (type == DType::f64) out.bits[i] = to_bits(canonical(mantissa));
+      else out.bits[i] = cast(type, DType::f32, to_bits(canonical(static_cast<float>(mantissa))));
+    }
   }
 
   void iota(const ir::Op& op, Array& out) {

@@ -40,7 +40,7 @@ uint64_t function_op(const ir::Op& op, DType type, uint64_t a, uint64_t b) {
   }
   thread_local std::map<std::pair<std::string, DType>, loop::Kernel> known;
   std::string name(ir::op_info(op.code)->name);
-  if (!op.attrs.empty()) name += op.attrs[0].s;
+  if (!op.attrs.empty()) name += op.attrs[0].s + std::to_string(to_bits(op.attrs[0].f));
   auto at = known.find({name, type});
   if (at == known.end()) at = known.emplace(std::pair{name, type}, expansion(op, type)).first;
   const loop::Kernel& k = at->second;

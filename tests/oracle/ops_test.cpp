@@ -92,12 +92,13 @@ class Battery {
   void elementwise() {
     for (const ir::OpInfo& info : ir::op_table()) {
       const bool pointwise = info.cls == OpClass::elementwise || info.cls == OpClass::function;
-      if (!pointwise && info.code != OpCode::op_nextafter) continue;
+      if (!pointwise && info.code != OpCode::op_nextafter && info.code != OpCode::op_frexp) continue;
       if (!ir::in_set(info.types, type_) || (stored() && info.rule == ir::Rule::compare)) continue;
       switch (info.rule) {
         case ir::Rule::unary:
           add(info.code, {x_});
           if (info.code == OpCode::op_gelu) add(info.code, {x_}, {{"approximate", Attr::of_string("tanh")}});
+          if (info.code == OpCode::op_elu) add(info.code, {x_}, {{"alpha", Attr::of_float(0.3)}});
           break;
         case ir::Rule::select:
           add(info.code, {c_, x_, y_});
@@ -115,6 +116,13 @@ class Battery {
           for (const DType to : all_types)
             if (type_ != DType::boolean && to != DType::boolean && ir::item_size(to) == ir::item_size(type_))
               add(info.code, {x_}, {{"to", Attr::of_dtype(to)}});
+          break;
+        case ir::Rule::frexp:
+          for (const ValueId v : {x_, row_, column_, one_}) {
+            const ValueId mantissa = net_.op(info.code, {v});
+            net_.out(mantissa);
+            net_.out(mantissa + 1);
+          }
           break;
         case ir::Rule::cast:
           for (const DType to : all_types) add(info.code, {x_}, {{"to", Attr::of_dtype(to)}});

@@ -75,6 +75,7 @@ class Generator : RandomNet {
       return emit(r_.pick(codes), {x.id});
     }
     const OpCode code = r_.pick(float_ops);
+    if (code == OpCode::op_elu && r_.chance(50)) return emit(code, {x.id}, {{"alpha", Attr::of_float(0.3)}});
     if (code == OpCode::op_gelu && r_.chance(50)) return emit(code, {x.id}, {{"approximate", Attr::of_string("tanh")}});
     return emit(code, {x.id});
   }

@@ -6,6 +6,7 @@ One graph holds all cases of the table; an op that is neither in it nor in WITHO
 import itertools
 import json
 import math
+import statistics
 
 import numpy as np
 
@@ -21,6 +22,7 @@ NAMES = {
 # What NumPy and math have no answer for, and which test does.
 WITHOUT = {
     "dim": "tests/oracle: a size of the run",
+    "digamma": "tests/math: MPFR's",
 }
 
 
@@ -160,6 +162,12 @@ def table(a):
         "atan2 %x, %y": np.arctan2(f64(x), f64(y)), "sinh %x": np.sinh(f64(x)), "cosh %x": np.cosh(f64(x)),
         "asinh %x": np.arcsinh(f64(x)), "acosh %g": np.arccosh(f64(p) + 1), "atanh %u": np.arctanh(f64(u)),
         "cbrt %x": np.cbrt(f64(x)), "hypot %x, %y": np.hypot(f64(x), f64(y)),
+        "softplus %x": np.logaddexp(0, f64(x)), "log_sigmoid %x": -np.logaddexp(0, -f64(x)),
+        "elu %x {alpha = 0.3}": np.where(x > 0, f64(x), 0.3 * np.expm1(f64(x))),
+        "selu %x": 1.0507009873554805 * np.where(x > 0, f64(x), 1.6732632423543772 * np.expm1(f64(x))),
+        "mish %x": f64(x) * np.tanh(np.logaddexp(0, f64(x))), "logaddexp %x, %y": np.logaddexp(f64(x), f64(y)),
+        "erfinv %u": each(lambda t: statistics.NormalDist().inv_cdf((1 + t) / 2) / math.sqrt(2))(u),
+        "lgamma %p": each(math.lgamma)(p),
         "leaky_relu %x {negative_slope = 0.1}": np.where(x > 0, f64(x), f64(np.float32(0.1)) * x),
         "hardsigmoid %x": np.clip(f64(x) + 3, 0, 6) / 6, "hardswish %y": f64(y) * np.clip(f64(y) + 3, 0, 6) / 6,
         "softsign %x": f64(x) / (1 + np.abs(f64(x))),
@@ -185,6 +193,7 @@ def table(a):
         for statement, expected in cases.items():
             yield statement, [expected], tolerance
     yield "split %x {axis = 0, parts = 3}", np.split(x, 3), 0
+    yield "frexp %x", list(np.frexp(x)), 0
     over = (0, 2)
     yield (
         "batch_norm_training %c, %d, %d",

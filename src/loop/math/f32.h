@@ -28,6 +28,10 @@ Val exp10(Val x);
 Val log10(Val x);
 Val sin(Val x);  // of every finite x, however large, as are cos and tan
 Val cos(Val x);
+Val softplus(Val x);           // log(1 + e^x)
+Val log_sigmoid(Val x);        // -log(1 + e^-x); -0 at inf
+Val elu(Val x, double alpha);  // x where that is above 0 (or a zero), else alpha (e^x - 1)
+Val selu(Val x);               // 1.0507... x above 0, else 1.0507... 1.6732... (e^x - 1)
 
 // Computed in f64 and rounded: within 0.51 ULP.
 Val tan(Val x);
@@ -44,6 +48,11 @@ Val acosh(Val x);
 Val atanh(Val x);
 Val cbrt(Val x);
 Val hypot(Val x, Val y);
-Val erfc(Val x);  // 1 - erf(x)
+Val erfc(Val x);              // 1 - erf(x)
+Val mish(Val x);              // x tanh(log(1 + e^x)); -0 at -inf
+Val logaddexp(Val a, Val b);  // log(e^a + e^b); within 1 ULP where that is above 2^-33 in magnitude, 2^-57 off below
+Val erfinv(Val x);
+Val lgamma(Val x);   // log |gamma(x)|
+Val digamma(Val x);  // the derivative of lgamma
 
 }  // namespace ingot::loop::math::f32

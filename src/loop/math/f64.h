@@ -76,6 +76,31 @@ Val hypot(Val x, Val y);
 // 1 - erf(x). 2 ULP down to the denormal results.
 Val erfc(Val x);
 
+// log(1 + e^x) and -log(1 + e^-x), denormal results included. 2 ULP. log_sigmoid(inf) is the limit, -0.
+Val softplus(Val x);
+Val log_sigmoid(Val x);
+
+// x where that is above 0 (or a zero), else alpha (e^x - 1); selu is 1.0507... times that with alpha = 1.6732... 2 ULP.
+Val elu(Val x, double alpha);
+Val selu(Val x);
+
+// x tanh(log(1 + e^x)). 2 ULP. mish(-inf) is the limit, -0.
+Val mish(Val x);
+
+// log(e^a + e^b). 2 ULP where the result is above 2^-5 in magnitude; below, where e^a + e^b is near 1 by cancellation,
+// within 2^-57 of it. An infinity among a and b that is not the lesser is the result.
+Val logaddexp(Val a, Val b);
+
+// The x with erf(x) = the argument. 2 ULP. Infinite at -1 and 1, NaN beyond.
+Val erfinv(Val x);
+
+// log |gamma(x)|. 4 ULP for x > 0, but for 1e-15 beside the roots 1 and 2; below 0 within 1e-15 max(1, |result|). +inf
+// at 0, at negative whole numbers and at both infinities.
+Val lgamma(Val x);
+
+// The derivative of lgamma, with the bounds of lgamma. -inf at +0, +inf at -0, NaN at negative whole numbers and -inf.
+Val digamma(Val x);
+
 // x^y. 2 ULP. Every special case of Annex F: pow(x, 0) = pow(1, y) = 1 even for NaN, pow(-1, +-inf) = 1, odd integer
 // y keeps the sign of x, NaN for finite x < 0 and y not an integer.
 Val pow(Val x, Val y);

@@ -8,8 +8,8 @@ namespace ingot::loop::math::f32 {
 // log(u) + (1 + x - u) / u, u = 1 + x rounded: what u lost is small beside it.
 Val log1p(Val x) {
   const Val u = x + 1;
-  const Val lost = vmin(x, 1.0) - (u - vmax(x, 1.0));
-  const auto [e, f] = log_reduce(u.cast_bits(DType::i32));
+  const Val lost = x - (u - 1);  // exact
+  const auto [e, f, m] = log_reduce(u.cast_bits(DType::i32));
   const Val whole = e * ln2_hi;  // exact
   const Val head = whole + f;
   const Val rest = fma(e, ln2_lo, (whole - head) + f) + lost / u;

@@ -10,7 +10,7 @@ Val log(Val x) {
   const Val bits = x.cast_bits(DType::i32);
   const Val special = not_positive_normal(bits);
   // Denormals become normal.
-  const auto [e, f] = log_reduce(rare(special, bits, (x * 0x1p23).cast_bits(DType::i32)));
+  const auto [e, f, m] = log_reduce(rare(special, bits, (x * 0x1p23).cast_bits(DType::i32)));
   const Val log1p = fma(f * f, log_quotient(f), f);
   const double ln2 = 0x1.62e43p-1;
   const Val fast = fma(e, ln2, log1p);

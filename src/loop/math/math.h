@@ -39,6 +39,13 @@ INGOT_FUNCTION(acosh)
 INGOT_FUNCTION(atanh)
 INGOT_FUNCTION(cbrt)
 INGOT_FUNCTION(erfc)
+INGOT_FUNCTION(softplus)
+INGOT_FUNCTION(log_sigmoid)
+INGOT_FUNCTION(selu)
+INGOT_FUNCTION(mish)
+INGOT_FUNCTION(erfinv)
+INGOT_FUNCTION(lgamma)
+INGOT_FUNCTION(digamma)
 #undef INGOT_FUNCTION
 
 #define INGOT_FUNCTION(name) \
@@ -46,6 +53,9 @@ INGOT_FUNCTION(erfc)
 INGOT_FUNCTION(pow)
 INGOT_FUNCTION(atan2)
 INGOT_FUNCTION(hypot)
+INGOT_FUNCTION(logaddexp)
 #undef INGOT_FUNCTION
+
+inline Val elu(Val x, double alpha) { return x.type() == DType::f64 ? f64::elu(x, alpha) : f32::elu(x, alpha); }
 
 }  // namespace ingot::loop::math

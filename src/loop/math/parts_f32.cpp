@@ -43,10 +43,21 @@ Val ExpParts::add_product(Val c, Val k) const {
   return low.id() == no_node ? sum : fma(k, low, sum);
 }
 
+// 2^n s + (2^n - 1), s = e^r - 1. The sum takes in what s, 2^n - 1 (for n > 24) and the sum itself rounded off. From
+// -40 down the result is -1.
+Sum expm1_sum(Val x) {
+  const ExpParts e = exp_parts(vmax(x, -40.0), x.lit(0), 0);
+  const Val base = e.power - 1;
+  const Val sum = fma(e.power, e.s, base);
+  const Val rounded_off = (base - sum) + (e.power - base - 1);
+  return {sum, e.add_product(rounded_off, e.power)};
+}
+
 LogReduced log_reduce(Val bits) {
   const int32_t sqrt_half = 0x3f3504f3;
   const Val d = bits - sqrt_half;
-  return {(d >> 23).to(DType::f32), ((d & 0x007fffff) + sqrt_half).cast_bits(DType::f32) - 1};
+  const Val m = ((d & 0x007fffff) + sqrt_half).cast_bits(DType::f32);
+  return {(d >> 23).to(DType::f32), m - 1, m};
 }
 
 Val log_quotient(Val f) {

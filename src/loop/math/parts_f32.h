@@ -49,9 +49,16 @@ ExpParts exp_parts(Val a, int up);
 // e^(a + a_low), |a_low| <= ulp(a).
 ExpParts exp_parts(Val a, Val a_low, int up);
 
-// x = 2^e (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2), from the bits of a positive normal finite x.
+// The sum of two values, |low| far below |high|.
+struct Sum {
+  Val high, low;
+};
+// e^x - 1 for x <= 87; high is not yet rounded to the nearest, a sum of both is.
+Sum expm1_sum(Val x);
+
+// x = 2^e m, m = 1 + f, with sqrt(1/2) <= m < sqrt(2), from the bits of a positive normal finite x.
 struct LogReduced {
-  Val e, f;
+  Val e, f, m;
 };
 LogReduced log_reduce(Val bits);
 // (log(1 + f) - f) / f^2 for those f.

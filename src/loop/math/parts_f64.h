@@ -58,6 +58,9 @@ Pair log_pair(Val x);
 // log(1 + x) for x > -1, with about 2^-58 relative error.
 Pair log1p_pair(Pair x);
 
+// pi cot(pi x) for x that is no whole number, with about 2^-55 relative error.
+Pair pi_cot_pi(Val x);
+
 // For a >= 0, as a pair: (a + 5/4) Phi(-a) e^(a^2/2), Phi the normal distribution's; right up to 38.8.
 Pair normal_tail(Val a);
 

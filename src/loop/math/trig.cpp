@@ -1,22 +1,19 @@
 #include "loop/math/trig.h"
 
 #include <cmath>
-#include <span>
 #include <vector>
 
 namespace ingot::loop::math::trig {
 
 namespace {
 
-// 2/pi in chunks of 24 and of 48 bits (tools/coefficients).
-constexpr double chunks_f32[] = {10680707, 7228996, 1387004, 2578385,  16069853,
-                                 12639074, 9804092, 4427841, 16666979, 11263675};
-constexpr double chunks_f64[] = {179192535600708, 23270068279249,  269607407508322, 164485373595713, 279625518014139,
-                                 217023475117626, 72902017812041,  51582721954332,  279404452032809, 183888630658549,
-                                 51381843323292,  123311537225281, 63298527134547,  63722760724363,  208877819469816,
-                                 167125197363215, 262985436846602, 119981743701711, 43752994852678,  69709976300077,
-                                 128813497838565, 265511607155191, 152087256787963, 105214343208200, 94571694849147,
-                                 118386223725600};
+// 2/pi in chunks of 48 bits (tools/coefficients).
+constexpr double chunks[] = {179192535600708, 23270068279249,  269607407508322, 164485373595713, 279625518014139,
+                             217023475117626, 72902017812041,  51582721954332,  279404452032809, 183888630658549,
+                             51381843323292,  123311537225281, 63298527134547,  63722760724363,  208877819469816,
+                             167125197363215, 262985436846602, 119981743701711, 43752994852678,  69709976300077,
+                             128813497838565, 265511607155191, 152087256787963, 105214343208200, 94571694849147,
+                             118386223725600};
 
 struct Sum {
   Val hi, lo;
@@ -42,16 +39,14 @@ Val mod8(Val v) { return fma(round(v * 0.125), -8.0, v); }
 // them less than the last place. With a = m 2^e, m an integer below 2^p: the first is the least i with e < width (i +
 // 1) + 3.
 Reduced reduce_far(Val a, double unit) {
-  const bool wide = a.type() == DType::f64;
-  const int width = wide ? 48 : 24, precision = wide ? 53 : 24;
-  const std::span<const double> all = wide ? std::span<const double>(chunks_f64) : std::span<const double>(chunks_f32);
+  constexpr int width = 48, precision = 53;
   constexpr size_t taken = 5;
 
   // i bit by bit, from the highest: the window of chunks moves and a is scaled down.
   std::vector<Val> window;
-  for (const double c : all) window.push_back(a.lit(c));
+  for (const double c : chunks) window.push_back(a.lit(c));
   Val v = unit == 1 ? a : a * unit;
-  for (size_t step = wide ? 16 : 4; step > 0; step /= 2) {
+  for (size_t step = 16; step > 0; step /= 2) {
     const double limit = unit * std::ldexp(1.0, width * static_cast<int>(step) + 2 + precision);
     const Val beyond = unit < 0 ? le(v, limit) : le(limit, v);
     for (size_t i = 0; i < taken + step - 1 && i + step < window.size(); ++i)
@@ -79,12 +74,10 @@ Reduced reduce_far(Val a, double unit) {
   const Val rest = (b4.lo + b3.lo) + (b2.lo + (b1.lo + (b0.lo + (p[3].lo + p[4].hi))));
   const Sum f = two_sum(b4.hi, rest);
 
-  const double* half_pi = wide ? half_pi_f64 : half_pi_f32;
-  const Sum r = two_prod(f.hi, a.lit(half_pi[0]));
-  const Val low = r.lo + fma(f.lo, half_pi[0], f.hi * half_pi[1]);
+  const Sum r = two_prod(f.hi, a.lit(half_pi_f64[0]));
+  const Val low = r.lo + fma(f.lo, half_pi_f64[0], f.hi * half_pi_f64[1]);
   const Val sum = r.hi + low;
-  const double magic = wide ? 0x1.8p52 : 0x1.8p23;
-  return {sum, (sum - r.hi) - low, (n + magic).cast_bits(wide ? DType::i64 : DType::i32)};
+  return {sum, (sum - r.hi) - low, (n + 0x1.8p52).cast_bits(DType::i64)};
 }
 
 }  // namespace ingot::loop::math::trig

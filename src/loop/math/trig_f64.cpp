@@ -82,6 +82,22 @@ Reduced reduce_pi(Val a) {
 
 }  // namespace
 
+Pair pi_cot_pi(Val x) {
+  constexpr double pi = 0x1.921fb54442d18p1, pi_lo = 0x1.1a62633145c07p-53;
+  const Reduced reduced = reduce_pi(abs(x));
+  const SinCos v = sin_cos(reduced);
+  const Val odd = ne(reduced.n & 1, 0);
+  const Pair sin = fast_two_sum(v.sin.hi, v.sin.lo), cos = fast_two_sum(v.cos.hi, v.cos.lo);
+  const Pair top = {select(odd, -sin.hi, cos.hi), select(odd, -sin.lo, cos.lo)};
+  const Pair bottom = {select(odd, cos.hi, sin.hi), select(odd, cos.lo, sin.lo)};
+  const Val inverse = 1.0 / bottom.hi;
+  const Val q = top.hi * inverse;
+  const Val rest = fma(-q, bottom.lo, fma(-q, bottom.hi, top.hi) + top.lo) * inverse;
+  const Pair product = two_prod(q, x.lit(pi));
+  const Val sign = copysign(x.lit(1), x);
+  return {product.hi * sign, fma(rest, pi, fma(q, pi_lo, product.lo)) * sign};
+}
+
 Val sin(Val x) {
   const Val a = abs(x);
   return rare(lt(far, a), sin_of(reduce(a), sign_of(x)), sin_of(trig::reduce_far(a, 1), sign_of(x)));
