@@ -82,6 +82,8 @@ std::string_view dtypes_text(const OpInfo& op) {
     case TypeSet::itg: return "integers";
     case TypeSet::sgn: return "signed integers, floats";
     case TypeSet::qnt: return "i8, u8";
+    case TypeSet::key: return "i64, u64";
+    case TypeSet::byt: return "u8";
   }
   return "";
 }

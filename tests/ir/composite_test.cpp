@@ -179,3 +179,53 @@ TEST_CASE_FIXTURE(Composites, "batch_norm_training") {
   CHECK(says(wrong("batch_norm_training", {fixed, four, six}), "differ: 6 and 4"));
   CHECK(says(wrong("batch_norm_training", {fixed, six, six, six}), "takes 3 operands, not 4"));
 }
+
+TEST_CASE_FIXTURE(Composites, "scans") {
+  CHECK(type("cumsum", {x}) == "f32[B, N]");
+  CHECK(type("cumprod", {i}, {integer("axis", -2), {"exclusive", Attr::of_bool(true)}}) == "i32[B, N]");
+  CHECK(says(wrong("cumsum", {s}), "has no dims"));
+  CHECK(says(wrong("cummax", {x}, {integer("axis", 2)}), "2 is not an axis of rank 2"));
+  CHECK(says(wrong("cummin", {b}), "has dtype bool, expected an integer or float dtype"));
+  CHECK(says(wrong("cumsum", {fp8}), "fp8 is for storage"));
+}
+
+TEST_CASE_FIXTURE(Composites, "random numbers, dropout") {
+  const ValueId seed = in("seed", DType::u64, {}), signed_seed = in("signed", DType::i64, {});
+  const ValueId seeds = in("seeds", DType::u64, {c(4)}), p = in("p", DType::f32, {N});
+  const auto shape = [&](std::vector<DimId> d) { return NamedAttr{"shape", Attr::of_dims(d)}; };
+  const auto dtype = [](DType of) { return NamedAttr{"dtype", Attr::of_dtype(of)}; };
+  CHECK(type("random_bits", {seed}, {shape({B})}) == "u32[B]");
+  CHECK(type("random_bits", {signed_seed}, {shape({}), dtype(DType::u8), integer("stream", -1)}) == "u8[]");
+  CHECK(type("random_normal", {seed}, {shape({B, c(2)}), dtype(DType::bf16)}) == "bf16[B, 2]");
+  CHECK(says(wrong("random_bits", {seed}, {shape({B}), dtype(DType::i32)}),
+             "dtype is i32, expected u8, u16, u32 or u64"));
+  CHECK(says(wrong("random_uniform", {seed}, {shape({B}), dtype(DType::u32)}), "expected f16, bf16, f32 or f64"));
+  CHECK(says(wrong("random_uniform", {s}, {shape({B})}), "has dtype f32, expected i64 or u64, the seed"));
+  CHECK(says(wrong("random_uniform", {seeds}, {shape({B})}), "has rank 1, expected 0: one seed"));
+  CHECK(says(wrong("random_normal", {seed}, {shape({c(-3)})}), "an extent of shape is -3, which is negative"));
+  CHECK(type("random_bernoulli", {seed, p}, {shape({B, N})}) == "bool[B, N]");
+  CHECK(type("random_bernoulli", {seed, s}, {shape({B})}) == "bool[B]");
+  CHECK(says(wrong("random_bernoulli", {seed, fixed}, {shape({c(4), c(5)})}), "6"));
+  CHECK(says(wrong("random_bernoulli", {seed, fixed}, {shape({c(6)})}), "has rank 2, expected at most 1"));
+  CHECK(says(wrong("random_bernoulli", {seed, i}, {shape({B, N})}), "has dtype i32, expected f32, the probability"));
+  CHECK(type("dropout", {x, seed}, {{"p", Attr::of_float(1)}}) == "f32[B, N]");
+  CHECK(says(wrong("dropout", {x, seed}, {{"p", Attr::of_float(1.5)}}), "attribute p is 1.5, expected 0 to 1"));
+  CHECK(says(wrong("dropout", {x, seed}, {{"p", Attr::of_float(-0.5)}}), "expected 0 to 1"));
+  CHECK(says(wrong("dropout", {i, seed}), "has dtype i32"));
+  CHECK(says(wrong("dropout", {x, s}), "the seed"));
+}
+
+TEST_CASE_FIXTURE(Composites, "unpack_bits") {
+  const ValueId bits = in("bits", DType::u8, {B});
+  const auto count = [](DimId d) { return NamedAttr{"count", {.kind = AttrKind::dim, .i = d}}; };
+  CHECK(type("unpack_bits", {bits}) == "bool[8*B]");
+  CHECK(type("unpack_bits", {q}, {count(c(41)), {"bitorder", Attr::of_string("big")}}) == "bool[4, 41]");
+  CHECK(says(wrong("unpack_bits", {q}, {count(c(49))}), "the number of bits beyond attribute count is -1"));
+  CHECK(says(wrong("unpack_bits", {q}, {count(c(-2))}), "attribute count is -2"));
+  CHECK(says(wrong("unpack_bits", {u8}), "has rank 0, expected 1 or more"));
+  CHECK(says(wrong("unpack_bits", {i8}), "has dtype i8, expected u8"));
+  CHECK(says(wrong("unpack_bits", {q}, {{"bitorder", Attr::of_string("msb")}}), "attribute bitorder is \"msb\""));
+  CHECK(type("unpack_bits", {bits}, {count(N)}) == "bool[N]");
+  CHECK(value_of(t, N, {2, 16}) == 16);
+  CHECK(fault([&] { value_of(t, N, {2, 17}); }) != "");
+}

@@ -148,8 +148,18 @@ TEST_CASE("op numbers are those released, for ever") {
       {"quantize", 354},
       {"dequantize", 355},
       {"rope", 356},
+      {"dropout", 358},
+      {"unpack_bits", 359},
       {"batch_norm_training", 360},
       {"attention", 361},
+      {"cumsum", 430},
+      {"cumprod", 431},
+      {"cummax", 432},
+      {"cummin", 433},
+      {"random_bits", 440},
+      {"random_uniform", 441},
+      {"random_normal", 442},
+      {"random_bernoulli", 443},
   };
   for (const auto& [name, number] : released) {
     const OpInfo* op = find_op(name);
@@ -178,9 +188,9 @@ TEST_CASE("dtype sets") {
   //                       b  i8-i64      u8-u64      f16-f64     fp8   c64
   const char* const rows[] = {"0 1111 1111 1111 00 0", "0 0000 0000 1111 00 0", "1 1111 1111 1111 11 0",
                               "1 0000 0000 0000 00 0", "1 1111 1111 0000 00 0", "0 1111 0000 1111 00 0",
-                              "0 1000 1000 0000 00 0"};
-  const TypeSet sets[] = {TypeSet::num, TypeSet::flt, TypeSet::any, TypeSet::boo,
-                          TypeSet::bit, TypeSet::sgn, TypeSet::qnt};
+                              "0 1000 1000 0000 00 0", "0 0001 0001 0000 00 0", "0 0000 1000 0000 00 0"};
+  const TypeSet sets[] = {TypeSet::num, TypeSet::flt, TypeSet::any, TypeSet::boo, TypeSet::bit,
+                          TypeSet::sgn, TypeSet::qnt, TypeSet::key, TypeSet::byt};
   for (size_t s = 0; s < std::size(sets); ++s) {
     std::string got;
     for (const DType t : all) got += in_set(sets[s], t) ? '1' : '0';

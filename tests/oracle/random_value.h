@@ -46,9 +46,9 @@ inline constexpr ir::OpCode float_ops[] = {
     ir::OpCode::op_trunc,     ir::OpCode::op_reciprocal, ir::OpCode::op_square,  ir::OpCode::op_softsign,
     ir::OpCode::op_hardswish, ir::OpCode::op_exp2,       ir::OpCode::op_expm1,   ir::OpCode::op_log2,
     ir::OpCode::op_log1p,     ir::OpCode::op_sin,        ir::OpCode::op_cos,     ir::OpCode::op_atan,
-    ir::OpCode::op_cbrt,      OpCode::op_softplus,       OpCode::op_elu,         OpCode::op_selu,
-    OpCode::op_mish,          OpCode::op_erfinv,         OpCode::op_log_sigmoid, OpCode::op_lgamma,
-    OpCode::op_frexp};
+    ir::OpCode::op_cbrt,      ir::OpCode::op_softplus,       ir::OpCode::op_elu,         ir::OpCode::op_selu,
+    ir::OpCode::op_mish,          ir::OpCode::op_erfinv,         ir::OpCode::op_log_sigmoid, ir::OpCode::op_lgamma,
+    ir::OpCode::op_frexp};
 
 // Ops by what they take.
 inline constexpr ir::OpCode float_pairs[] = {ir::OpCode::op_mod, ir::OpCode::op_rem, ir::OpCode::op_floor_div,

@@ -169,7 +169,7 @@ TEST_CASE("a scan may run in place of its operand") {
   }
 }
 
-TEST_CASE("integers wrap, and signed zeros and NaN of the largest are those of max") {
+TEST_CASE("integers wrap, signed zeros are those of + and max, a NaN stays") {
   Net net;
   const DimId k = net.sym("N");
   const ValueId x = net.in("x", DType::f32, {k}), i = net.in("i", DType::i8, {k}), u = net.in("u", DType::u64, {k});
@@ -178,6 +178,8 @@ TEST_CASE("integers wrap, and signed zeros and NaN of the largest are those of m
   net.out(net.op(OpCode::op_cumsum, {i}, along(0)));
   net.out(net.op(OpCode::op_cummax, {i}, along(0, true)));
   net.out(net.op(OpCode::op_cumprod, {u}, along(0, false, true)));
+  net.out(net.op(OpCode::op_cumsum, {x}, along(0)));
+  net.out(net.op(OpCode::op_cumsum, {x}, along(0, true)));
   const auto g = net.done();
   const float nan = std::numeric_limits<float>::quiet_NaN();
   Array f{DType::f32, {6}, {}}, n{DType::i8, {6}, {100, 100, 0x80, 1, 0xff, 0x7f}},
@@ -195,6 +197,8 @@ TEST_CASE("integers wrap, and signed zeros and NaN of the largest are those of m
     const auto got = run(*compile(g, way), inputs);
     CHECK(got[0].bits == floats({-0.0f, 0.0f, 0.0f, 2.0f, nan, nan}));
     CHECK(got[1].bits == floats({inf, -0.0f, -0.0f, -0.0f, -0.0f, nan}));
+    CHECK(got[5].bits == floats({-0.0f, 0.0f, 0.0f, 2.0f, nan, nan}));
+    CHECK(got[6].bits == floats({0.0f, -0.0f, 0.0f, 0.0f, 2.0f, nan}));
     CHECK(got[2].bits == std::vector<uint64_t>{100, 200, 72, 73, 72, 199});
     CHECK(got[3].bits == std::vector<uint64_t>{0x80, 100, 100, 100, 100, 100});
     CHECK(got[4].bits == std::vector<uint64_t>{15u * 14u * (uint64_t{1} << 62), 5u * 14u * (uint64_t{1} << 62),

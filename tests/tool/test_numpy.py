@@ -64,6 +64,29 @@ def groups(x, count):
     return normalised(x.reshape(n, count, -1), (2,)).reshape(n, c, h)
 
 
+def philox(seed, stream, n):
+    """The first n words: Philox4x32-10, four a block."""
+    word, half = np.uint64(2**32 - 1), np.uint64(32)
+    block = np.arange(-(-n // 4), dtype=np.uint64)
+    c = [block & word, block >> half, *(np.full_like(block, s) for s in (stream % 2**32, stream // 2**32))]
+    key = [seed % 2**32, seed // 2**32]
+    for _ in range(10):
+        a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [b >> half ^ c[1] ^ np.uint64(key[0]), b & word, a >> half ^ c[3] ^ np.uint64(key[1]), a & word]
+        key = [(key[0] + 0x9E3779B9) % 2**32, (key[1] + 0xBB67AE85) % 2**32]
+    return np.stack(c, 1).reshape(-1)[:n].astype(np.uint32)
+
+
+def uniform(seed, stream, *shape):
+    return (philox(seed, stream, math.prod(shape)) >> 8).astype(np.float32).reshape(shape) * np.float32(2**-24)
+
+
+def normal(seed, stream, *shape):
+    u = f64(uniform(seed, stream, math.prod(shape) // 2, 2))
+    r, angle = np.sqrt(-2 * np.log(1 - u[:, 0])), 2 * np.pi * u[:, 1]
+    return np.stack([r * np.cos(angle), r * np.sin(angle)], 1).reshape(shape)
+
+
 def data():
     rng = np.random.default_rng(2026)
     shape = (6, 8)
@@ -147,6 +170,15 @@ def table(a):
         "rhs_contract = [0]}": np.einsum("ab,ab->b", i, j).astype(np.int32),
         "quantize %x, %s, %z {dtype = \"u8\"}":
             np.clip(np.rint(x / a["s"]) + 7, 0, 255).astype(np.uint8),
+        "cumsum %i {axis = 0}": i.cumsum(0, dtype=np.int32),
+        "cumprod %j {reverse = true}": j[:, ::-1].cumprod(1, dtype=np.int32)[:, ::-1],
+        "cummax %x {axis = 0}": np.maximum.accumulate(x, 0), "cummin %x": np.minimum.accumulate(x, 1),
+        "unpack_bits %q": np.unpackbits(q, 1, bitorder="little").astype(bool),
+        'unpack_bits %q {count = 61, bitorder = "big"}': np.unpackbits(q, 1, 61, bitorder="big").astype(bool),
+        "random_bits 81985529216486895 {shape = [6, 9]}": philox(81985529216486895, 0, 54).reshape(6, 9),
+        "random_uniform 7 {shape = [5, 3], stream = 9}": uniform(7, 9, 5, 3),
+        "random_bernoulli 7, 0.25 {shape = [40]}": uniform(7, 0, 40) < 0.25,
+        "dropout %x, 7 {p = 0.75}": np.where(uniform(7, 0, 6, 8) >= 0.75, x * 4, np.float32(0)),
     }  # fmt: skip
     near = {
         "rsqrt %p": 1 / np.sqrt(f64(p)), "exp %x": np.exp(f64(x)), "log %p": np.log(f64(p)), "tanh %x": np.tanh(f64(x)),
@@ -178,6 +210,9 @@ def table(a):
         "reduce_std %x {axes = [0]}": f64(x).std(0), "reduce_l2 %x {axes = [0]}": np.sqrt((f64(x) ** 2).sum(0)),
         "reduce_logsumexp %x {axes = [1]}": np.log(np.exp(f64(x)).sum(1)), "matmul %x, %m": f64(x) @ f64(m),
         "dot_general %c, %h {lhs_contract = [1], rhs_contract = [1]}": np.tensordot(f64(c), f64(a["h"]), (1, 1)),
+        "cumsum %x {reverse = true}": f64(x)[:, ::-1].cumsum(1)[:, ::-1],
+        "cumprod %p {axis = 0, exclusive = true}": np.vstack([np.ones((1, 8)), f64(p).cumprod(0)[:-1]]),
+        "random_normal 7 {shape = [4, 8], stream = 8589934592}": normal(7, 2**33, 4, 8),
         "softmax %x {axis = 0}": softmax(x, 0), "log_softmax %x": np.log(softmax(x)),
         "layer_norm %x, %w, %v": normalised(x, (1,)) * w + v, "rms_norm %x, %w":
             f64(x) / np.sqrt((f64(x) ** 2).mean(1, keepdims=True) + 1e-5) * w,
