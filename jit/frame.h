@@ -3,7 +3,7 @@
 // is part of the artifact's key.
 //
 // A body computes one sweep of the schedule (loop/schedule.h) on one strip. It touches nothing but what the frame
-// points to, allocates nothing and calls nothing.
+// points to, and what it fetches from there, allocates nothing and calls nothing.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,19 @@
 
 namespace ingot::jit {
 
-inline constexpr uint32_t frame_version = 1;
+inline constexpr uint32_t frame_version = 2;
 
 inline constexpr uint32_t frame_stream = 1;  // non-temporal stores: each lane-store pointer is 64-byte aligned
 
 // Bytes of one fold's accumulator block in mode cols: eight items of at most eight bytes.
 inline constexpr size_t acc_bytes = 64;
+
+// What went wrong in the calls of a launch: the first failure of a check that a body met, and nothing after it.
+struct Fault {
+  uint64_t check = 0;  // 1 + the number of the check; 0: nothing went wrong
+  int64_t index = 0;   // what it was about
+  int64_t extent = 0;
+};
 
 struct Frame {
   // Per view of the kernel: the address of its element at lane 0 of this call. A load or store view with the lane
@@ -45,6 +52,7 @@ struct Frame {
   uint32_t flags;
   uint32_t reserved;
   char* scratch;  // the body's own, Body::scratch_bytes() of it, 64-byte aligned; nothing survives the call
+  Fault* fault;   // written where a check fails on a lane that counts
 };
 
 }  // namespace ingot::jit

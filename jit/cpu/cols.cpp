@@ -141,6 +141,14 @@ void FunctionEmitter::finish_accs(const std::vector<Acc>& accs) {
   }
 }
 
+Value* FunctionEmitter::counting(const Lanes& at) {
+  llvm::SmallVector<llvm::Constant*, 16> numbers;
+  for (unsigned i = 0; i < at.count; ++i)
+    numbers.push_back(b.getInt32(at.split && i >= at.count / 2 ? i - at.count / 2 + 32 : i));
+  Value* left = b.CreateTrunc(b.CreateSub(field(offsetof(Frame, valid), b.getInt64Ty()), at.index), b.getInt32Ty());
+  return b.CreateICmpSLT(llvm::ConstantVector::get(numbers), b.CreateVectorSplat(at.count, left));
+}
+
 // The operand with the identity in lanes that do not count. Only the last step or group of a row has such lanes, so
 // they are looked at in a branch.
 Value* FunctionEmitter::masked(const Acc& acc, Value* operand, const Lanes& at, Value* partial) {
@@ -153,11 +161,7 @@ Value* FunctionEmitter::masked(const Acc& acc, Value* operand, const Lanes& at, 
   auto* whole = llvm::BasicBlock::Create(context, "whole", function_, exit_);
   b.CreateCondBr(partial, mask, whole);
   b.SetInsertPoint(mask);
-  llvm::SmallVector<llvm::Constant*, 16> numbers;
-  for (unsigned i = 0; i < at.count; ++i)
-    numbers.push_back(b.getInt32(at.split && i >= at.count / 2 ? i - at.count / 2 + 32 : i));
-  Value* left = b.CreateTrunc(b.CreateSub(field(offsetof(Frame, valid), b.getInt64Ty()), at.index), b.getInt32Ty());
-  Value* counts = b.CreateICmpSLT(llvm::ConstantVector::get(numbers), b.CreateVectorSplat(at.count, left));
+  Value* counts = counting(at);
   Value* none = identity(acc.fold, at.count);
   Value* kept = ops.select(counts, operand, boolean && !target_.masks ? ops.to_mask(none, 8) : none);
   if (kept->getType() != operand->getType()) kept = ops.to_mask(kept, operand->getType()->getScalarSizeInBits());

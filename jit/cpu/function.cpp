@@ -231,6 +231,8 @@ void FunctionEmitter::emit_scalar(NodeId node) {
     }
     case Prim::load: scalar_[node] = load_items(k_.views[n.imm].storage, view_pointer(n.imm), {nullptr, 0}); return;
     case Prim::rare: scalar_[node] = b.CreateSelect(a[0], a[2], a[1]); return;
+    case Prim::check: scalar_[node] = emit_check(node, a[0], a[1], a[2], {nullptr, 0}); return;
+    case Prim::fetch: scalar_[node] = emit_fetch(node, a[0], a[1], {nullptr, 0}); return;
     default: scalar_[node] = apply(node, a[0], a[1], a[2]);
   }
 }
@@ -252,7 +254,9 @@ void FunctionEmitter::emit_lane_node(const Regions& regions, NodeId node, const 
   Value* a[3] = {};
   for (size_t i = 0; i < 3; ++i)
     if (n.arg[i] != loop::no_node) a[i] = lane_of(n.arg[i], at.count);
-  lane_[node] = apply(node, a[0], a[1], a[2]);
+  lane_[node] = n.op == Prim::check   ? emit_check(node, a[0], a[1], a[2], at)
+                : n.op == Prim::fetch ? emit_fetch(node, a[0], a[1], at)
+                                      : apply(node, a[0], a[1], a[2]);
 }
 
 Value* FunctionEmitter::emit_rare(const Regions& regions, NodeId node, const Lanes& at) {

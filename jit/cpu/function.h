@@ -67,6 +67,14 @@ class FunctionEmitter {
   void emit_lane_node(const Regions& regions, NodeId node, const Lanes& at);
   Value* emit_rare(const Regions& regions, NodeId node, const Lanes& at);
   Value* apply(NodeId node, Value* x, Value* y, Value* z);
+
+  // Checks and fetches (indexed.cpp). Without lanes a check is straight-line code, so that it may stand before the
+  // loops.
+  Value* emit_check(NodeId node, Value* when, Value* index, Value* extent, const Lanes& at);
+  void note_fault(NodeId node, Value* bad, Value* index, Value* extent);
+  Value* emit_fetch(NodeId node, Value* ok, Value* offset, const Lanes& at);
+  Value* fetch_run(size_t view, Value* ok, Value* offset, const Lanes& at);
+  Value* fetch_one(size_t view, Value* ok, Value* offset);
   std::vector<NodeId> roots(const loop::Sweep& sweep) const;
 
   // Mode cols.
@@ -79,6 +87,7 @@ class FunctionEmitter {
   void emit_stores(const loop::Sweep& sweep, const Lanes& at);
   std::vector<Acc> begin_accs(const loop::Sweep& sweep);
   void finish_accs(const std::vector<Acc>& accs);
+  Value* counting(const Lanes& at);  // a vector of i1: the lanes below Frame::valid
   Value* masked(const Acc& acc, Value* operand, const Lanes& at, Value* partial);
   Value* identity(NodeId fold, unsigned lanes);
   Value* merge(NodeId fold, Value* x, Value* y);
@@ -104,7 +113,8 @@ class FunctionEmitter {
   std::vector<Value*> scalar_, lane_;       // values by node
   std::vector<Value*> splats_;              // by node: one register of copies, made before the loops
   Value* stream_ = nullptr;
-  unsigned lanes_ = 0;  // of one round, in mode cols
+  Value* nothing_ = nullptr;  // the address of eight zero bytes, which lanes that fetch nothing read
+  unsigned lanes_ = 0;        // of one round, in mode cols
 };
 
 }  // namespace ingot::jit

@@ -13,9 +13,10 @@ namespace ingot::jit {
 //   view compact
 //                        over the same rows, 16-byte aligned; 16 bytes a thread and view
 // Each takes one parameter by value: struct Args { long long size[S]; struct { char* base; long long value; long long
-// stride[A]; } view[V]; } with S size slots, V views and A axes of the kernel (strides in bytes). Pointwise: any grid,
-// 256 threads; row reductions: a block of 256 threads a row, grid-stride over rows; matrix products: a thread an
-// output.
+// stride[A]; } view[V]; Fault* fault; } with S size slots, V views and A axes of the kernel (strides in bytes), the
+// last only where the kernel checks indices: three 64-bit words, zero before the launch, then as jit::Fault. Pointwise:
+// any grid, 256 threads; row reductions: a block of 256 threads a row, grid-stride over rows; matrix products: a thread
+// an output.
 std::string emit_cuda(const loop::Kernel& kernel);
 
 }  // namespace ingot::jit

@@ -23,6 +23,8 @@ const char* prelude();
 const char* fold_prelude();
 // Those that scans need.
 const char* scan_prelude();
+// What checks need.
+const char* check_prelude();
 // Those that f16, bf16 and fp8 need.
 const char* narrow_prelude();
 

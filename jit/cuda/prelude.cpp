@@ -219,6 +219,24 @@ __device__ Scan<T, Op> make_scan(T absent, T nothing, Op op) {
 )";
 }
 
+// The thread that claims the fault first describes it.
+const char* check_prelude() {
+  return R"(
+struct Fault {
+  u64 check;
+  i64 index, extent;
+};
+__device__ __forceinline__ bool check(Fault* fault, u64 number, bool when, i64 index, i64 extent) {
+  const bool inside = (u64)index < (u64)extent;
+  if (when && !inside && atomicCAS(&fault->check, 0ull, number + 1) == 0) {
+    fault->index = index;
+    fault->extent = extent;
+  }
+  return when && inside;
+}
+)";
+}
+
 // f16, bf16 and fp8 by integer operations, as the CPU backends convert them: the toolkit's headers are not needed, and
 // a NaN is the canonical one.
 const char* narrow_prelude() {

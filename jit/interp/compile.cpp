@@ -85,12 +85,29 @@ class Compiler {
 
   void step(std::vector<Step>& steps, StripFn fn, uint32_t out, uint32_t a, uint32_t b = none, uint32_t c = none) {
     if (!fn) bug("interpreter: an operation without a function");
+    push(steps, StepKind::compute, fn, out, a, b, c);
+  }
+
+  Step& push(std::vector<Step>& steps, StepKind kind, StripFn fn, uint32_t out, uint32_t a, uint32_t b, uint32_t c) {
     const bool single = !code_.operands[out].per_lane;
     unsigned scalars = 0;
     const uint32_t args[] = {a, b, c};
     for (unsigned i = 0; i < 3; ++i)
       if (args[i] != none && !code_.operands[args[i]].per_lane) scalars |= 1u << i;
-    steps.push_back({fn, out, a, b, c, static_cast<uint8_t>(single ? 0 : scalars), single});
+    steps.push_back({kind, fn, out, a, b, c, static_cast<uint8_t>(single ? 0 : scalars), single});
+    return steps.back();
+  }
+
+  void indexed(std::vector<Step>& steps, const Node& n, uint32_t out) {
+    const uint32_t a = get(n.arg[0]), b = get(n.arg[1]);
+    if (n.op == Prim::check) {
+      push(steps, StepKind::check, nullptr, out, a, b, get(n.arg[2])).number = static_cast<uint32_t>(n.imm);
+      return;
+    }
+    const loop::DType storage = k_.views[n.imm].storage;
+    const auto bytes = static_cast<uint8_t>(ir::item_size(storage));
+    const uint32_t memory = operand(Source::view, static_cast<uint32_t>(n.imm), bytes, false);
+    push(steps, StepKind::fetch, nullptr, out, a, b, memory).storage = storage;
   }
 
   void emit(std::vector<Step>& steps, NodeId id) {
@@ -124,7 +141,8 @@ class Compiler {
       const uint32_t c = n.arg[2] == no_node ? none : get(n.arg[2]);
       const bool to_hold = !fills_.empty() && fills_[id] != none;
       at = to_hold ? operand(Source::hold, fills_[id], item(id), true) : new_place(id);
-      step(steps, ops_.strip(n.op, n.type, k_.nodes[n.arg[second]].type), at, a, b, c);
+      if (loop::prim_info(n.op)->cls == loop::PrimClass::index) indexed(steps, n, at);
+      else step(steps, ops_.strip(n.op, n.type, k_.nodes[n.arg[second]].type), at, a, b, c);
     } else if (!fills_.empty() && fills_[id] != none) {
       step(steps, ops_.move(item(id)), operand(Source::hold, fills_[id], item(id), true), at);
     }
@@ -168,7 +186,7 @@ class Compiler {
       if (k_.nodes[n].op == Prim::rare && listed[k_.nodes[n].arg[2]] && owner[k_.nodes[n].arg[2]] == n) {
         const size_t guard = code_.varying.size();
         const uint32_t cond = get(k_.nodes[n].arg[0]);
-        code_.varying.push_back({nullptr, 0, cond, none, none, 0, !code_.operands[cond].per_lane});
+        code_.varying.push_back({StepKind::guard, nullptr, 0, cond, none, none, 0, !code_.operands[cond].per_lane});
         for (size_t j = 0; j < i; ++j)
           if (owner[sw.varying[j]] == n) emit(code_.varying, sw.varying[j]);
         code_.varying[guard].out = static_cast<uint32_t>(code_.varying.size());
@@ -240,7 +258,7 @@ class Compiler {
     const auto scan = [&](const std::vector<Step>& steps) {
       for (const Step& s : steps) {
         ++at;
-        if (s.fn) note(s.out);
+        if (s.kind != StepKind::guard) note(s.out);
         note(s.a);
         note(s.b);
         note(s.c);
@@ -277,7 +295,7 @@ class Compiler {
     const auto walk = [&](const std::vector<Step>& steps, bool keep) {
       for (const Step& s : steps) {
         ++position;
-        if (s.fn) give(s.out, keep);
+        if (s.kind != StepKind::guard) give(s.out, keep);
         for (const uint32_t n : expire[position]) free.push_back(n);
       }
     };

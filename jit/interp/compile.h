@@ -27,11 +27,21 @@ struct Operand {
   bool per_lane;  // items side by side, one a lane; else one item
 };
 
+enum class StepKind : uint8_t {
+  compute,  // by `fn`
+  guard,    // jumps to step `out` if no byte of operand `a` is set
+  check,    // Prim::check of a, b, c
+  fetch     // Prim::fetch: ok a, offset b, memory c
+};
+
 struct Step {
-  StripFn fn;  // null: a guard, which jumps to step `out` if no byte of operand `a` is set
+  StepKind kind;
+  StripFn fn;
   uint32_t out, a, b, c;
   uint8_t scalars;
-  bool single;  // computes one item, not one a lane
+  bool single;               // computes one item, not one a lane
+  uint32_t number = 0;       // check: its own
+  loop::DType storage = {};  // fetch: of the memory
 };
 
 struct FoldStep {

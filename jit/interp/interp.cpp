@@ -35,6 +35,45 @@ bool any(const char* bytes, int64_t n) {
   return set != 0;
 }
 
+template <class T>
+T item(const char* p, int64_t i) {
+  T v;
+  std::memcpy(&v, p + i * int64_t{sizeof v}, sizeof v);
+  return v;
+}
+
+void check(const Step& s, char* const* at, int64_t n, int64_t counting, Fault* fault) {
+  const auto lane = [&](unsigned operand, int64_t i) { return s.scalars >> operand & 1 ? 0 : i; };
+  for (int64_t i = 0; i < n; ++i) {
+    const bool when = at[s.a][lane(0, i)] != 0;
+    const auto index = item<int64_t>(at[s.b], lane(1, i)), extent = item<int64_t>(at[s.c], lane(2, i));
+    const bool inside = 0 <= index && index < extent;
+    at[s.out][i] = when && inside;
+    if (when && !inside && i < counting && fault->check == 0) *fault = {uint64_t{s.number} + 1, index, extent};
+  }
+}
+
+template <class T>
+void fetch_items(const Step& s, char* const* at, int64_t n, int64_t counting) {
+  const bool boolean = s.storage == loop::DType::boolean;
+  for (int64_t i = 0; i < n; ++i) {
+    T v = 0;
+    if (i < counting && at[s.a][s.scalars & 1 ? 0 : i] != 0)
+      v = item<T>(at[s.c], item<int64_t>(at[s.b], s.scalars & 2 ? 0 : i));
+    if (boolean) v = v != 0;
+    std::memcpy(at[s.out] + i * int64_t{sizeof v}, &v, sizeof v);
+  }
+}
+
+void fetch(const Step& s, char* const* at, int64_t n, int64_t counting) {
+  switch (ir::item_size(s.storage)) {
+    case 1: return fetch_items<uint8_t>(s, at, n, counting);
+    case 2: return fetch_items<uint16_t>(s, at, n, counting);
+    case 4: return fetch_items<uint32_t>(s, at, n, counting);
+    default: return fetch_items<uint64_t>(s, at, n, counting);
+  }
+}
+
 class Interpreter final : public Body {
  public:
   Interpreter(const Program& program, const Ops& ops) : row_mode_(program.schedule.mode == loop::LaneMode::row) {
@@ -50,26 +89,26 @@ class Interpreter final : public Body {
 
   void row(const Frame& frame) const noexcept override {
     char** const at = resolve(row_, frame);
-    run(row_.uniform, at, 1);
-    run(row_.stores, at, 1);
+    run(row_.uniform, at, 1, 1, frame.fault);
+    run(row_.stores, at, 1, 1, frame.fault);
   }
 
   void sweep(unsigned index, const Frame& frame) const noexcept override {
     const Code& code = sweeps_[index];
     char** const at = resolve(code, frame);
-    run(code.uniform, at, 1);
+    run(code.uniform, at, 1, 1, frame.fault);
     for (int64_t lane = 0; lane < frame.n; lane += code.lanes) {
       const int64_t n = std::min(code.lanes, frame.n - lane);
-      run(code.per_lane, at, n);
+      const int64_t valid = std::min(n, frame.valid - lane);
+      run(code.per_lane, at, n, valid, frame.fault);
       if (!code.dots.empty()) {
-        dots(code, frame, at, n);
+        dots(code, frame, at, n, valid);
       } else {
-        run(code.varying, at, n);
-        const int64_t valid = std::min(n, frame.valid - lane);
+        run(code.varying, at, n, valid, frame.fault);
         if (valid > 0)
           for (const FoldStep& f : code.folds) f.fn(n, valid, at[f.src], at[f.acc]);
       }
-      run(code.stores, at, n);
+      run(code.stores, at, n, valid, frame.fault);
       for (size_t o = 0; o < code.operands.size(); ++o) at[o] += n * lane_bytes(code.operands[o]);
     }
   }
@@ -102,17 +141,25 @@ class Interpreter final : public Body {
     return at;
   }
 
-  static void run(const std::vector<Step>& steps, char* const* at, int64_t n) noexcept {
+  // `n` lanes, of which `valid` count.
+  static void run(const std::vector<Step>& steps, char* const* at, int64_t n, int64_t valid, Fault* fault) noexcept {
     const auto address = [&](uint32_t o) { return o == ~uint32_t{0} ? nullptr : at[o]; };
     for (size_t i = 0; i < steps.size(); ++i) {
       const Step& s = steps[i];
-      if (s.fn) s.fn(s.single ? 1 : n, at[s.out], at[s.a], address(s.b), address(s.c), s.scalars);
-      else if (!any(at[s.a], s.single ? 1 : n)) i = s.out - 1;
+      const int64_t lanes = s.single ? 1 : n, counting = s.single ? 1 : std::min(n, valid);
+      switch (s.kind) {
+        case StepKind::compute: s.fn(lanes, at[s.out], at[s.a], address(s.b), address(s.c), s.scalars); break;
+        case StepKind::guard:
+          if (!any(at[s.a], lanes)) i = s.out - 1;
+          break;
+        case StepKind::check: check(s, at, lanes, counting, fault); break;
+        case StepKind::fetch: fetch(s, at, lanes, counting); break;
+      }
     }
   }
 
   // One run of lanes over the call's k.
-  static void dots(const Code& code, const Frame& frame, char** at, int64_t n) noexcept {
+  static void dots(const Code& code, const Frame& frame, char** at, int64_t n, int64_t valid) noexcept {
     const auto k_step = [&](const Operand& o) { return o.source == Source::view ? frame.step[o.index] : 0; };
     bool chains = false;
     for (const DotStep& d : code.dots) {
@@ -126,7 +173,7 @@ class Interpreter final : public Body {
     }
     if (!chains) return;
     for (int64_t k = 0; k < frame.k; ++k) {
-      run(code.varying, at, n);
+      run(code.varying, at, n, valid, frame.fault);
       for (const DotStep& d : code.dots) d.chain(n, at[d.p], at[d.a], at[d.b], d.scalars);
       for (size_t o = 0; o < code.operands.size(); ++o) at[o] += k_step(code.operands[o]);
     }

@@ -198,8 +198,9 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
     // Without cols every store has lanes, those of a kernel without rows included: it has one.
     const bool lanes_here = (kv.axes & lane_set) || (kv.kind == ViewKind::store && lane_end == kernel.rows);
     plan.access = lanes_here ? lane_access(*this, plan) : Access::uniform;
-    plan.periodic =
-        plan.access == Access::odometer && !plan.outer_cuts && !plan.lane_cuts && kv.kind != ViewKind::store;
+    const bool staged =
+        plan.access == Access::odometer || (kv.kind == ViewKind::iota && plan.access == Access::strided);
+    plan.periodic = staged && !plan.outer_cuts && !plan.lane_cuts && kv.kind != ViewKind::store;
     for (unsigned a = 0; a + 1 < outer + lane; ++a) plan.periodic &= plan.stride[a] == 0;
   }
 }

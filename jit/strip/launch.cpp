@@ -50,7 +50,7 @@ bool Launch::prepare_linear(const int64_t* sizes, const ViewArg* views) {
   return true;
 }
 
-void Launch::run_linear(const Body& body, int64_t chunk, char* scratch) const noexcept {
+void Launch::run_linear(const Body& body, int64_t chunk, char* scratch, Fault& fault) const noexcept {
   const loop::Kernel& kernel = program_->kernel;
   const size_t count = kernel.views.size();
   const loop::Sweep& sweep = program_->schedule.sweeps[0];
@@ -59,6 +59,7 @@ void Launch::run_linear(const Body& body, int64_t chunk, char* scratch) const no
   frame.ptr = ptr;
   frame.size = sizes_.data();
   frame.scratch = scratch + scratch_;
+  frame.fault = &fault;
   int64_t at = chunk * chunk_elements;
   const int64_t end = std::min(lanes_, at + chunk_elements);
   for (size_t v = 0; v < count; ++v) ptr[v] = base_[v] + at * step_[v];
@@ -114,19 +115,20 @@ void Launch::run_linear(const Body& body, int64_t chunk, char* scratch) const no
   if (streams) stream_fence();
 }
 
-void Launch::call(const Body& body) const noexcept {
+void Launch::call(const Body& body, Fault& fault) const noexcept {
   Frame frame{};
   frame.ptr = base_;
   frame.size = sizes_.data();
   frame.n = frame.valid = lanes_;
+  frame.fault = &fault;
   body.sweep(0, frame);
 }
 
-void Launch::run_chunk(const Body& body, int64_t chunk, void* scratch) const noexcept {
+void Launch::run_chunk(const Body& body, int64_t chunk, void* scratch, Fault& fault) const noexcept {
   char* const arena = static_cast<char*>(scratch);
-  if (linear_) run_linear(body, chunk, arena);
-  else if (program_->schedule.mode == LaneMode::cols) walk_cols(plan_, body, chunk, arena);
-  else walk_row(plan_, body, chunk, arena);
+  if (linear_) run_linear(body, chunk, arena, fault);
+  else if (program_->schedule.mode == LaneMode::cols) walk_cols(plan_, body, chunk, arena, fault);
+  else walk_row(plan_, body, chunk, arena, fault);
 }
 
 }  // namespace ingot::jit

@@ -34,16 +34,17 @@ class Launch {
   // Bytes of scratch, 64-byte aligned, that each concurrent run_chunk() with this body needs.
   size_t scratch_bytes(const Body& body) const { return scratch_ + body.scratch_bytes(); }
 
-  void run_chunk(const Body& body, int64_t chunk, void* scratch) const noexcept;
+  // `fault` is the caller's, one per concurrent run_chunk(); a failure that is in it already stays.
+  void run_chunk(const Body& body, int64_t chunk, void* scratch, Fault& fault) const noexcept;
 
   // Whether the whole launch is a single call of the body on the tensors themselves, as tiny ones are; and that call,
   // for a body that needs no scratch.
   bool one_call() const noexcept { return one_call_; }
-  void call(const Body& body) const noexcept;
+  void call(const Body& body, Fault& fault) const noexcept;
 
  private:
   bool prepare_linear(const int64_t* sizes, const ViewArg* views);
-  void run_linear(const Body& body, int64_t chunk, char* scratch) const noexcept;
+  void run_linear(const Body& body, int64_t chunk, char* scratch, Fault& fault) const noexcept;
 
   int64_t chunks_ = 0;
   size_t scratch_ = 0;  // less the body's

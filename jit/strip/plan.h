@@ -50,7 +50,7 @@ inline int64_t tile_pitch(const Geometry& g, const ViewPlan& v) {
 }
 
 // One chunk of mode cols, and of mode row. `stream` in the plan counts only for compiled bodies.
-void walk_cols(const Plan& plan, const Body& body, int64_t chunk, char* scratch) noexcept;
-void walk_row(const Plan& plan, const Body& body, int64_t chunk, char* scratch) noexcept;
+void walk_cols(const Plan& plan, const Body& body, int64_t chunk, char* scratch, Fault& fault) noexcept;
+void walk_row(const Plan& plan, const Body& body, int64_t chunk, char* scratch, Fault& fault) noexcept;
 
 }  // namespace ingot::jit

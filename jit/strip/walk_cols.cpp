@@ -27,7 +27,7 @@ static_assert(sizeof(Splat) == 16);
 
 class Walk {
  public:
-  Walk(const Plan& plan, const Body& body, char* scratch)
+  Walk(const Plan& plan, const Body& body, char* scratch, Fault& fault)
       : p_(plan),
         g_(plan.geometry),
         kernel_(plan.program->kernel),
@@ -40,6 +40,7 @@ class Walk {
     frame_.size = plan.sizes;
     frame_.hold = table<char*>(plan.hold_at);
     frame_.scratch = scratch + plan.scratch;
+    frame_.fault = &fault;
     for (size_t v = 0; v < views_; ++v) splat(v).filled = 0;
   }
 
@@ -434,9 +435,9 @@ class Walk {
 
 }  // namespace
 
-void walk_cols(const Plan& plan, const Body& body, int64_t chunk, char* scratch) noexcept {
+void walk_cols(const Plan& plan, const Body& body, int64_t chunk, char* scratch, Fault& fault) noexcept {
   const Geometry& g = plan.geometry;
-  Walk walk(plan, body, scratch);
+  Walk walk(plan, body, scratch, fault);
   if (plan.pieces > 1) {
     const int64_t row = chunk / plan.pieces, first = chunk % plan.pieces * chunk_elements;
     walk.run(row, row + 1, first, std::min(g.lanes, first + chunk_elements));

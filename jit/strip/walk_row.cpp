@@ -17,7 +17,7 @@ namespace {
 
 class Walk {
  public:
-  Walk(const Plan& plan, const Body& body, char* scratch)
+  Walk(const Plan& plan, const Body& body, char* scratch, Fault& fault)
       : p_(plan),
         g_(plan.geometry),
         kernel_(plan.program->kernel),
@@ -30,6 +30,7 @@ class Walk {
     frame_.size = plan.sizes;
     frame_.acc_stride = static_cast<int64_t>(plan.acc_stride);
     frame_.scratch = scratch + plan.scratch;
+    frame_.fault = &fault;
   }
 
   // Lanes [lane0, lane1) of `rows` outer rows from `row` on, neighbours along the innermost outer axis.
@@ -254,9 +255,9 @@ class Walk {
 
 }  // namespace
 
-void walk_row(const Plan& plan, const Body& body, int64_t chunk, char* scratch) noexcept {
+void walk_row(const Plan& plan, const Body& body, int64_t chunk, char* scratch, Fault& fault) noexcept {
   const Geometry& g = plan.geometry;
-  Walk walk(plan, body, scratch);
+  Walk walk(plan, body, scratch, fault);
   const int64_t inner = g.outer > 0 ? g.extent[g.outer - 1] : 1;
   const int64_t groups = (inner + g.tile_rows - 1) / g.tile_rows;  // along the innermost outer axis
   const int64_t first = chunk * plan.rows_per_chunk;

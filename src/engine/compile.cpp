@@ -47,10 +47,15 @@ std::vector<ir::Constant> evaluate(const ir::Graph& graph) {
   std::vector<std::shared_ptr<const jit::Body>> bodies;
   std::vector<const jit::Body*> pointers;
   for (const fuse::Step& step : plan.steps) {
+    if (step.routine) {
+      pointers.push_back(nullptr);
+      frame.steps.push_back({nullptr, {}, step.views, step.checks, step.routine});
+      continue;
+    }
     auto program = std::make_shared<jit::Program>(jit::Program{step.kernel, loop::schedule(step.kernel)});
     bodies.push_back(jit::interpreter(*program));
     pointers.push_back(bodies.back().get());
-    frame.steps.push_back({std::move(program), step.sizes, step.views});
+    frame.steps.push_back({std::move(program), step.sizes, step.views, step.checks, {}});
   }
   const runtime::Executor executor(std::move(frame));
   std::vector<ir::Constant> results;
@@ -111,6 +116,11 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
   // Structurally equal kernels are one program, however often they occur.
   std::unordered_map<std::string, uint32_t> known;
   for (fuse::Step& step : out->plan_.steps) {
+    if (step.routine) {
+      out->program_of_.push_back(no_program);
+      frame.steps.push_back({nullptr, {}, step.views, step.checks, step.routine});
+      continue;
+    }
     std::vector<uint8_t> bytes = loop::encode(step.kernel);
     const auto [at, fresh] =
         known.try_emplace(std::string(bytes.begin(), bytes.end()), static_cast<uint32_t>(out->programs_.size()));
@@ -119,7 +129,7 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
       out->programs_.push_back({std::move(program), std::move(bytes)});
     }
     out->program_of_.push_back(at->second);
-    frame.steps.push_back({out->programs_[at->second].program, step.sizes, step.views});
+    frame.steps.push_back({out->programs_[at->second].program, step.sizes, step.views, step.checks, {}});
   }
   out->executor_ = std::make_unique<runtime::Executor>(std::move(frame), out->context_->tallies());
   out->default_run_ = out->for_run({});

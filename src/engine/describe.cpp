@@ -43,6 +43,10 @@ std::string fusion(const Executable& e) {
   std::string out;
   for (size_t s = 0; s < e.plan().steps.size(); ++s) {
     const loop::Kernel& k = e.plan().steps[s].kernel;
+    if (e.plan().steps[s].routine) {
+      out += cat("step ", s, ": no kernel: ", op_list(e, s), "\n");
+      continue;
+    }
     out += cat("step ", s, ": kernel ", e.kernel(s).program, ", ", k.nodes.size(), " nodes, ", k.views.size(),
                " views: ", op_list(e, s), "\n");
   }
@@ -50,6 +54,42 @@ std::string fusion(const Executable& e) {
     out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", label(e, names, edge.value),
                " is stored: ", edge.reason, "\n");
   return out;
+}
+
+// A tensor that a step reads or writes, with the extents that it covers: what ingot_stats counts.
+void tensor(JsonWriter& out, const Executable& e, loop::TensorRef ref, bool store, ir::DType type,
+            std::span<const ir::DimId> extents) {
+  static constexpr const char* kinds[] = {"none", "input", "output", "constant", "buffer"};
+  out.begin_object();
+  out.field("kind", kinds[static_cast<size_t>(ref.kind)]);
+  out.field("index", ref.index);
+  out.field("store", store);
+  out.field("dtype", ir::name(type));
+  out.field("extents", shape_text(e.plan().dims, extents));
+  out.end();
+}
+
+void tensors(JsonWriter& out, const Executable& e, const fuse::Step& step) {
+  for (size_t v = 0; v < step.views.size(); ++v) {
+    const loop::TensorRef ref = step.views[v].ref;
+    if (step.routine) {
+      const ir::Op& op = e.optimised().op(step.ops[0]);
+      const bool store = v >= op.operands.size();
+      const ir::Value& value = e.optimised().value(store ? op.results[0] : op.operands[v]);
+      tensor(out, e, ref, store, value.dtype, value.shape);
+      continue;
+    }
+    const loop::View& view = step.kernel.views[v];
+    if (view.kind != loop::ViewKind::load && view.kind != loop::ViewKind::store) continue;
+    // What is fetched counts by the times.
+    loop::AxisSet axes = view.axes;
+    for (const loop::Node& n : step.kernel.nodes)
+      if (n.op == loop::Prim::fetch && n.imm == v) axes |= n.axes;
+    std::vector<ir::DimId> extents;
+    for (size_t a = 0; a < step.kernel.axis_count(); ++a)
+      if (axes >> a & 1) extents.push_back(step.sizes[a]);
+    tensor(out, e, ref, view.kind == loop::ViewKind::store, view.storage, extents);
+  }
 }
 
 std::string json(const Executable& e) {
@@ -70,7 +110,7 @@ std::string json(const Executable& e) {
     const fuse::Step& step = e.plan().steps[s];
     const KernelInfo kernel = e.kernel(s);
     out.begin_object();
-    out.field("kernel", kernel.program);
+    out.field("kernel", step.routine ? int64_t{-1} : int64_t{kernel.program});
     out.field("nodes", step.kernel.nodes.size());
     out.begin_array("ops");
     for (const uint32_t op : step.ops) {
@@ -83,23 +123,8 @@ std::string json(const Executable& e) {
     out.field("sizes", shape_text(dims, std::span(step.sizes).first(step.kernel.axis_count())));
     out.field("text", kernel.text);
     out.field("schedule", kernel.schedule);
-    // A row per view, with the extents that it covers: what ingot_stats counts.
     out.begin_array("tensors");
-    for (size_t v = 0; v < step.views.size(); ++v) {
-      static constexpr const char* kinds[] = {"none", "input", "output", "constant", "buffer"};
-      const loop::TensorRef ref = step.views[v].ref;
-      if (ref.kind == loop::RefKind::none) continue;
-      std::vector<ir::DimId> extents;
-      for (size_t a = 0; a < step.kernel.axis_count(); ++a)
-        if (step.kernel.views[v].axes >> a & 1) extents.push_back(step.sizes[a]);
-      out.begin_object();
-      out.field("kind", kinds[static_cast<size_t>(ref.kind)]);
-      out.field("index", ref.index);
-      out.field("store", step.kernel.views[v].kind == loop::ViewKind::store);
-      out.field("dtype", ir::name(step.kernel.views[v].storage));
-      out.field("extents", shape_text(dims, extents));
-      out.end();
-    }
+    tensors(out, e, step);
     out.end();
     out.end();
   }

@@ -27,7 +27,7 @@ const Executable::Bodies& Executable::publish(std::atomic<const Bodies*>& to,
                                               std::vector<std::shared_ptr<const jit::Body>> of_program) {
   auto fresh = std::make_unique<Bodies>();
   fresh->of_step.reserve(program_of_.size());
-  for (const uint32_t p : program_of_) fresh->of_step.push_back(of_program[p].get());
+  for (const uint32_t p : program_of_) fresh->of_step.push_back(p == no_program ? nullptr : of_program[p].get());
   fresh->of_program = std::move(of_program);
   const Bodies* published = nullptr;
   if (to.compare_exchange_strong(published, fresh.get(), std::memory_order_acq_rel, std::memory_order_acquire))
@@ -223,6 +223,7 @@ size_t Executable::first_step(size_t program) const {
 
 KernelInfo Executable::kernel(size_t step) const {
   const uint32_t p = program_of_[step];
+  if (p == no_program) return {{}, {}, plan_.steps[step].ops, p};
   const jit::Program& program = *programs_[p].program;
   return {loop::to_text(program.kernel), loop::to_text(program.kernel, program.schedule), plan_.steps[step].ops, p};
 }
@@ -230,7 +231,7 @@ KernelInfo Executable::kernel(size_t step) const {
 std::string_view Executable::backend_used() const {
   const Bodies* known = bodies_.load(std::memory_order_acquire);
   if (!known) return "";
-  const bool compiled = std::ranges::all_of(known->of_step, [](const jit::Body* b) { return b->compiled(); });
+  const bool compiled = std::ranges::all_of(known->of_step, [](const jit::Body* b) { return !b || b->compiled(); });
   return compiled ? "cpu" : "interpreter";
 }
 

@@ -39,8 +39,9 @@ struct KernelInfo {
   std::string text;  // kernel IR
   std::string schedule;
   std::vector<uint32_t> ops;  // of the optimised graph
-  uint32_t program;           // equal kernels share one
+  uint32_t program;           // equal kernels share one; no_program: it is no kernel
 };
+inline constexpr uint32_t no_program = 0xffffffffu;
 
 class Executable : public std::enable_shared_from_this<Executable> {
  public:
@@ -117,7 +118,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   std::unique_ptr<runtime::Executor> executor_;
   runtime::RunOptions default_run_;
   std::vector<ProgramEntry> programs_;
-  std::vector<uint32_t> program_of_;  // per step
+  std::vector<uint32_t> program_of_;  // per step; no_program for a routine
   std::atomic<uint32_t> attached_{0};
   std::atomic<const Bodies*> bodies_{nullptr};
   std::atomic<const Bodies*> interim_{nullptr};  // the interpreter's, for runs that must not stall

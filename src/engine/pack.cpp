@@ -31,6 +31,7 @@ std::vector<uint8_t> make_pack(std::span<Executable* const> executables, std::sp
     const std::string own = chosen.empty() ? std::string(jit::host_target()) : chosen;
     if (targets.empty() && !jit::can_run(own, own)) fail(Code::invalid_argument, "target \"", own, "\" is no CPU's");
     for (size_t step = 0; step < e->plan().steps.size(); ++step) {
+      if (e->plan().steps[step].routine) continue;
       if (targets.empty()) add(e->kernel_bytes(step), own);
       for (const std::string& target : targets) add(e->kernel_bytes(step), target);
     }

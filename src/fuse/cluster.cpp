@@ -150,6 +150,7 @@ class Planner {
   bool within_limits(const Cluster& c, const Cluster::Load& more) const {
     return fits_kernel(sum(c.load, more), options_.kernel_weight);
   }
+
   uint32_t store_count(ValueId v) const { return std::min(output_count_[v], outputs_per_root) + 1; }
 
   // --- merging kernels over the same space
@@ -199,6 +200,7 @@ class Planner {
     const ValueId v = op.results[0];
     if (uses_[v].empty() && !is_output_[v] && !must_store_[v]) return;  // nothing needs it
     if (op.code == OpCode::op_reshape && place_reshape(index)) return;
+    if (is_routine(op)) return root_routine(index);
     if (output_count_[v] > outputs_per_root) load_roots(v, 1);
     reason_.clear();
     if (options_.fuse) {
@@ -217,17 +219,38 @@ class Planner {
     for (const Use& u : uses) affine = affine && maps_.reshape(u.map, g_.value(from).shape, g_.value(v).shape);
     if (affine) return false;
     out_.alias_of[v] = from;
-    must_store_[from] = true;
-    for (const Use& u : uses) alias_readers_[from].push_back(u.cluster);
-    for (const uint32_t c : alias_readers_[v]) alias_readers_[from].push_back(c);
+    const char* const why = "a reshape needs it in row-major order";
+    for (const Use& u : uses) read_memory(from, u.cluster, why);
+    const std::vector<MemoryReader> readers = memory_readers_of(v);
+    for (const MemoryReader& r : readers) read_memory(from, r.cluster, why);
     if (is_output_[v])
-      for (const uint32_t c : load_roots(v, 0)) alias_readers_[from].push_back(c);
+      for (const uint32_t c : load_roots(v, 0)) read_memory(from, c, why);
+    must_store_[from] = true;
     return true;
+  }
+
+  // The cluster reads the value where it is stored, under no map.
+  void read_memory(ValueId v, uint32_t c, const char* why) {
+    must_store_[v] = true;
+    memory_readers_[v].push_back({c, why});
+  }
+
+  // An op that is no kernel: its operands and its result lie in memory.
+  void root_routine(uint32_t index) {
+    const ir::Op& op = g_.op(index);
+    const ValueId v = op.results[0];
+    const std::vector<uint32_t> users = clusters_of(live_uses(v));
+    const uint32_t c = make_cluster({});
+    clusters_[c].routine = index;
+    for (const ValueId operand : op.operands) read_memory(operand, c, "an op that is no kernel reads it");
+    out_.computed_in[index].push_back(c);
+    if (options_.fuse) reason_ = "an op that is no kernel makes it";
+    store(v, c, maps_.intern({}), users);
   }
 
   bool inlines(const ir::Op& op) const {
     const OpClass cls = ir::op_info(op.code)->cls;
-    return cls == OpClass::movement || cls == OpClass::elementwise || cls == OpClass::function;
+    return cls == OpClass::movement || cls == OpClass::elementwise || cls == OpClass::function || fetches(op);
   }
 
   // Adds the op to the kernels that use it; false if its value has to begin a kernel of its own.
@@ -279,14 +302,14 @@ class Planner {
     const ir::Op& op = g_.op(index);
     for (const uint32_t c : users)
       if (!fits(op, uses, c, false)) return note(op.results[0], "the kernels that read it are full");
-    std::vector<std::vector<MapId>> maps;
+    std::vector<std::vector<Read>> reads;
     for (const Use& u : uses) {
       if (const char* why = unfit(op, u)) return note(op.results[0], why);
-      auto m = operand_maps(g_, maps_, op, u.map, {});
-      if (!m) return note(op.results[0], "its index under the kernel that reads it is not affine");
-      maps.push_back(std::move(*m));
+      auto r = operand_reads(g_, maps_, op, u.map, {});
+      if (!r) return note(op.results[0], "its index under the kernel that reads it is not affine");
+      reads.push_back(std::move(*r));
     }
-    for (size_t i = 0; i < uses.size(); ++i) compute(index, uses[i].cluster, maps[i], true);
+    for (size_t i = 0; i < uses.size(); ++i) compute(index, uses[i].cluster, reads[i], true);
     return true;
   }
 
@@ -305,23 +328,24 @@ class Planner {
   }
 
   // `read` tells whether the value counts as read by the kernel until now.
-  void compute(uint32_t index, uint32_t c, const std::vector<MapId>& operands, bool read) {
+  void compute(uint32_t index, uint32_t c, const std::vector<Read>& operands, bool read) {
     const ir::Op& op = g_.op(index);
     Cluster& k = clusters_[c];
     Cluster::Load more = load_of(g_, op, 1);
     more.reads = 0;  // counted below, where known ones are seen
     k.load = sum(k.load, more);
     k.load.reads -= read;
-    for (size_t i = 0; i < operands.size(); ++i) {
+    if (fetches(op)) read_memory(op.operands[0], c, "it is fetched from at computed indices");
+    for (const Read& operand : operands) {
       // A repeated use is dropped where it is cheap to see (live_uses() drops the rest): values used by every op of a
       // large graph must not make this quadratic.
-      auto& uses = uses_[op.operands[i]];
+      auto& uses = uses_[operand.value];
       const auto recent = uses.end() - static_cast<ptrdiff_t>(std::min<size_t>(uses.size(), 16));
       const bool known =
-          std::any_of(recent, uses.end(), [&](const Use& u) { return find(u.cluster) == c && u.map == operands[i]; });
+          std::any_of(recent, uses.end(), [&](const Use& u) { return find(u.cluster) == c && u.map == operand.map; });
       if (known) continue;
-      uses.push_back({c, operands[i]});
-      k.load.reads += is_load(g_, op.operands[i]);
+      uses.push_back({c, operand.map});
+      k.load.reads += is_load(g_, operand.value);
     }
     auto& in = out_.computed_in[index];
     if (std::find(in.begin(), in.end(), c) == in.end()) in.push_back(c);
@@ -335,8 +359,8 @@ class Planner {
       if (!storable(clusters_[u.cluster], v, u.map) || !fits(op, uses, u.cluster, true)) continue;
       bool cycle = false;
       for (const uint32_t other : users) cycle = cycle || (other != u.cluster && reaches(other, u.cluster));
-      for (const uint32_t other : alias_readers_of(v))
-        cycle = cycle || find(other) == u.cluster || reaches(find(other), u.cluster);
+      for (const MemoryReader& other : memory_readers_of(v))
+        cycle = cycle || find(other.cluster) == u.cluster || reaches(find(other.cluster), u.cluster);
       if (cycle) continue;
       std::vector<Use> here;
       for (const Use& o : uses)
@@ -381,7 +405,7 @@ class Planner {
     }
     k.cols = cols;
     k.has_dot = dot;
-    compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, axes_in(cols)), true);
+    compute(index, c, *operand_reads(g_, maps_, op, uses[0].map, axes_in(cols)), true);
     return true;
   }
 
@@ -398,7 +422,7 @@ class Planner {
     if (along == no_axis) return note(v, "its reader has no axis for the one that it goes along");
     if (k.cols != 0 && k.cols != uint32_t{1} << along) return note(v, "its reader sweeps along other axes");
     k.cols = uint32_t{1} << along;
-    compute(index, c, *operand_maps(g_, maps_, op, uses[0].map, {}), true);
+    compute(index, c, *operand_reads(g_, maps_, op, uses[0].map, {}), true);
     return true;
   }
 
@@ -461,7 +485,7 @@ class Planner {
     clusters_[c].cols = cols;
     clusters_[c].has_dot = contracts(op);
     const MapId id = maps_.intern(std::move(map));
-    const auto operands = operand_maps(g_, maps_, op, id, axes_in(cols));
+    const auto operands = operand_reads(g_, maps_, op, id, axes_in(cols));
     if (!operands) bug("op ", ir::op_info(op.code)->name, " is not affine over its own result");
     const std::vector<uint32_t> users = clusters_of(live_uses(v));
     compute(index, c, *operands, false);
@@ -495,9 +519,13 @@ class Planner {
     return c;
   }
 
-  std::vector<uint32_t> alias_readers_of(ValueId v) {
-    const auto at = alias_readers_.find(v);
-    return at == alias_readers_.end() ? std::vector<uint32_t>{} : at->second;
+  struct MemoryReader {
+    uint32_t cluster;
+    const char* why;  // it is no use under a map
+  };
+  std::vector<MemoryReader> memory_readers_of(ValueId v) {
+    const auto at = memory_readers_.find(v);
+    return at == memory_readers_.end() ? std::vector<MemoryReader>{} : at->second;
   }
 
   void store(ValueId v, uint32_t c, MapId map, const std::vector<uint32_t>& users) {
@@ -512,9 +540,9 @@ class Planner {
       out_.edges.push_back({c, reader, v, reason_.empty() ? otherwise : reason_});
     };
     for (const uint32_t reader : users) before(reader);
-    for (const uint32_t reader : alias_readers_of(v)) {
-      reason_ = "a reshape needs it in row-major order";
-      before(find(reader));
+    for (const MemoryReader& reader : memory_readers_of(v)) {
+      reason_ = reader.why;
+      before(find(reader.cluster));
     }
     reason_.clear();
   }
@@ -558,8 +586,8 @@ class Planner {
   std::vector<std::vector<Use>> uses_;
   std::vector<uint32_t> output_count_;  // per value: how many outputs it is
   std::vector<bool> is_output_;
-  std::vector<bool> must_store_;  // some reshape shares its memory
-  std::unordered_map<ValueId, std::vector<uint32_t>> alias_readers_;
+  std::vector<bool> must_store_;  // some reshape shares its memory, or an op reads it there
+  std::unordered_map<ValueId, std::vector<MemoryReader>> memory_readers_;
   std::vector<Cluster> clusters_;
   std::vector<uint32_t> parent_;
   std::string reason_;

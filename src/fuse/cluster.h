@@ -10,6 +10,8 @@
 
 namespace ingot::fuse {
 
+inline constexpr uint32_t no_op = 0xffffffffu;
+
 // A kernel in the making: axes with their extents, those in `cols` removed by its folds.
 struct Cluster {
   std::vector<DimId> axes;
@@ -29,6 +31,8 @@ struct Cluster {
     MapId map;
     uint32_t part = 0;  // which outputs of the value it stores, if it is so many outputs that one kernel cannot
   };
+  // The op, if it is one that no kernel computes (is_routine()): then there is nothing else here but one root.
+  uint32_t routine = no_op;
   std::vector<Root> roots;      // values stored by this kernel
   std::vector<uint32_t> after;  // clusters that read what this one stores
 
@@ -57,14 +61,31 @@ inline constexpr uint32_t outputs_per_root = 8;
 
 Clustering cluster(const ir::Graph& graph, Maps& maps, const PlanOptions& options);
 
-// The maps of an op's operands when its result is needed under `map` by a cluster; nullopt where an operand would not
-// be affine. For reductions and contractions, `cols` are the kernel axes of the removed dims in order.
-std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
-                                               std::span<const uint32_t> cols);
-
 bool contracts(const ir::Op& op);
 // The extents that a reduction or contraction removes, in the order of k.
 std::vector<DimId> removed_extents(const ir::Graph& graph, const ir::Op& op);
+
+// A value that an op reads under a map.
+struct Read {
+  ir::ValueId value;
+  MapId map;
+  friend bool operator==(const Read&, const Read&) = default;
+};
+
+// What an op reads when its result is needed under `map` by a cluster, in the order of its operands; nullopt where an
+// operand would not be affine. For reduce and matmul, `cols` are the kernel axes of the reduced dims in order. Without
+// the operand that is fetched from; of gather_nd, its indices once for each dim that they index.
+std::optional<std::vector<Read>> operand_reads(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
+                                               std::span<const uint32_t> cols);
+
+// Ops that fetch from operand 0 at the indices that are operand 1, which takes it to lie in memory. Per dim of operand
+// 0 where in it the element lies but for the indices, which add to the dims picked_dims().
+bool fetches(const ir::Op& op) noexcept;
+std::vector<Affine> fetched_dims(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map);
+std::vector<uint32_t> picked_dims(const ir::Graph& graph, const ir::Op& op);
+
+// Ops that are steps of their own (loop::Routine): all operands lie in memory.
+bool is_routine(const ir::Op& op) noexcept;
 
 // The place of each of the `alive` clusters in launch order; no_cluster for the others. Removes repeated entries of
 // `after`.

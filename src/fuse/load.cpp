@@ -50,6 +50,17 @@ Cluster::Load load_of(const ir::Graph& graph, const ir::Op& op, size_t times) {
       l.extra = 1;
       l.slots = 2 * rank;
       break;
+    case OpCode::op_gather:
+    case OpCode::op_take_along_axis:
+    case OpCode::op_gather_nd: {
+      // The memory, its strides along the dims that are indexed, the place but for those, and the inside of boxes.
+      const auto picked = static_cast<uint32_t>(picked_dims(graph, op).size());
+      l.reads = picked;
+      l.extra = picked + 3;
+      l.slots = picked;
+      l.weight *= picked;
+      break;
+    }
     case OpCode::op_concat:
       l.extra = n - 1;
       l.slots = 2 * n;

@@ -44,6 +44,7 @@ class Lowering {
   }
 
   Step run() {
+    if (c_.routine != no_op) return routine();
     std::vector<Cluster::Root> roots = c_.roots;
     std::stable_sort(roots.begin(), roots.end(), [](const auto& a, const auto& b) { return a.value < b.value; });
     for (const Cluster::Root& r : roots) {
@@ -62,13 +63,8 @@ class Lowering {
   }
 
  private:
-  struct Key {
-    ValueId value;
-    MapId map;
-    friend bool operator==(const Key&, const Key&) = default;
-  };
-  struct KeyHash {
-    size_t operator()(const Key& k) const noexcept {
+  struct ReadHash {
+    size_t operator()(const Read& k) const noexcept {
       return (uint64_t{k.value} << 32 | k.map) * 0x9e3779b97f4a7c15u >> 7;
     }
   };
@@ -80,6 +76,29 @@ class Lowering {
       step_.sizes.push_back(d);
     }
     return at->second;
+  }
+
+  // A step without a kernel, whose views are bound to whole tensors.
+  Step routine() {
+    const ir::Op& op = g_.op(c_.routine);
+    const ValueId result = op.results[0];
+    step_.routine.op = op.code;
+    if (op.code == OpCode::op_searchsorted) {
+      step_.routine.right = attr(op, "side").s == "right";
+    } else {
+      step_.routine.axis = static_cast<uint32_t>(attr(op, "axis").i);
+      add_check(op, step_.routine.axis);
+    }
+    const auto bind = [&](ViewBinding binding, ir::DType type) {
+      step_.views.push_back(std::move(binding));
+      step_.routine.types.push_back(type);
+    };
+    for (const ValueId v : op.operands) bind(memory_of(v), g_.value(v).dtype);
+    for (const uint32_t o : places_.outputs_of[result]) bind({.ref = {RefKind::output, o}}, g_.value(result).dtype);
+    if (const uint32_t b = places_.buffer_of[result]; b != no_buffer)
+      bind({.ref = {RefKind::buffer, b}}, g_.value(result).dtype);
+    step_.ops.push_back(c_.routine);
+    return std::move(step_);
   }
 
   // --- views
@@ -128,7 +147,8 @@ class Lowering {
     return v;
   }
 
-  NodeId load(ValueId v, MapId map) {
+  // Where v lies, but for the element.
+  ViewBinding memory_of(ValueId v) {
     const ValueId base = base_of(v);
     ViewBinding binding;
     binding.ref = ref_of(base);
@@ -136,10 +156,16 @@ class Lowering {
       binding.compact = true;
       binding.shape = g_.value(v).shape;
     }
-    binding.dims = to_kernel_axes(maps_[map].dims);
+    return binding;
+  }
+
+  // A load view at `dims` of a value.
+  uint16_t view_at(ValueId v, std::vector<Affine> dims, std::span<const AxisBox> boxes) {
+    ViewBinding binding = memory_of(v);
+    binding.dims = std::move(dims);
     loop::View view{.kind = loop::ViewKind::load, .storage = g_.value(v).dtype};
     view.axes = axes_of(binding.dims);
-    view.boxes = boxes_on(maps_[map].boxes, view.axes);
+    view.boxes = boxes_on(boxes, view.axes);
     const auto tensor =
         std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t == std::pair{binding.ref, v}; });
     if (tensor == tensors_.end()) {
@@ -148,7 +174,58 @@ class Lowering {
     } else {
       view.tensor = static_cast<uint16_t>(tensor - tensors_.begin());
     }
-    return builder_.load(view_of(std::move(view), std::move(binding)));
+    return view_of(std::move(view), std::move(binding));
+  }
+
+  NodeId load(ValueId v, MapId map) {
+    return builder_.load(view_at(v, to_kernel_axes(maps_[map].dims), maps_[map].boxes));
+  }
+
+  // How many items behind the first one of v its element at `dims` lies.
+  Val offset_in(ValueId v, std::vector<Affine> dims) {
+    ViewBinding binding = memory_of(v);
+    binding.dims = std::move(dims);
+    loop::View view{.kind = loop::ViewKind::iota, .storage = ir::DType::i64};
+    view.axes = axes_of(binding.dims);
+    return {builder_, builder_.load(view_of(std::move(view), std::move(binding)))};
+  }
+
+  // --- fetches
+
+  uint64_t add_check(const ir::Op& op, uint32_t dim) {
+    step_.checks.push_back(
+        cat(ir::op_info(op.code)->name, ": an index along axis ", dim, " of ", g_.describe(op.operands[0])));
+    return step_.checks.size() - 1;
+  }
+
+  // The element of operand 0 at the indices `args`.
+  NodeId fetch(const ir::Op& op, MapId map, const std::vector<NodeId>& args) {
+    const ValueId data = op.operands[0];
+    const auto& shape = g_.value(data).shape;
+    const Affine here{maps_.zero(), {}};
+    const std::vector<Affine> first(shape.size(), here);
+    // Outside the boxes of pads and concats nothing is asked for.
+    Val ok{builder_, maps_[map].boxes.empty() ? builder_.literal(ir::DType::boolean, 1)
+                                              : inside(maps_.intern({maps_[map].dims, {}}), map)};
+    Val offset = offset_in(data, to_kernel_axes(fetched_dims(g_, maps_, op, map)));
+    const std::vector<uint32_t> picked = picked_dims(g_, op);
+    for (size_t i = 0; i < picked.size(); ++i) {
+      const Val extent{builder_, builder_.size(size_slot(shape[picked[i]]))};
+      const Val index = counted_from_end({builder_, args[i]}, extent);
+      ok = {builder_, builder_.check(add_check(op, picked[i]), ok.id(), index.id(), extent.id())};
+      std::vector<Affine> next = first;
+      next[picked[i]].offset = maps_.one();
+      offset = offset + index * offset_in(data, std::move(next));
+    }
+    return builder_.fetch(view_at(data, first, {}), ok.id(), offset.id());
+  }
+
+  // An index of any integer type as i64. Of u64, what no i64 is stays out of range.
+  static Val counted_from_end(Val index, Val extent) {
+    if (index.type() == ir::DType::u64) index = vmin(index, INT64_MAX);
+    const bool from_end = ir::is_signed(index.type());
+    index = index.to(ir::DType::i64);
+    return from_end ? select(lt(index, 0), index + extent, index) : index;
   }
 
   static bool same_binding(const ViewBinding& a, const ViewBinding& b) {
@@ -233,9 +310,9 @@ class Lowering {
 
   // Operands before their op, on an explicit stack: a kernel may be one long chain.
   NodeId lower(ValueId root, MapId root_map) {
-    std::vector<Key> stack{{root, root_map}};
+    std::vector<Read> stack{{root, root_map}};
     while (!stack.empty()) {
-      const Key key = stack.back();
+      const Read key = stack.back();
       if (known_.contains(key)) {
         stack.pop_back();
         continue;
@@ -248,15 +325,15 @@ class Lowering {
       }
       const uint32_t index = g_.value(key.value).source;
       const ir::Op& op = g_.op(index);
-      const auto maps = operand_maps(g_, maps_, op, key.map, cols_);
-      if (!maps) bug("an operand of ", ir::op_info(op.code)->name, " is not affine in its kernel");
+      const auto reads = operand_reads(g_, maps_, op, key.map, cols_);
+      if (!reads) bug("an operand of ", ir::op_info(op.code)->name, " is not affine in its kernel");
       const size_t depth = stack.size();
-      for (size_t i = op.operands.size(); i-- > 0;)
-        if (!known_.contains({op.operands[i], (*maps)[i]})) stack.push_back({op.operands[i], (*maps)[i]});
+      for (size_t i = reads->size(); i-- > 0;)
+        if (!known_.contains((*reads)[i])) stack.push_back((*reads)[i]);
       if (stack.size() != depth) continue;
       std::vector<NodeId> args;
-      for (size_t i = 0; i < op.operands.size(); ++i) args.push_back(known_.at({op.operands[i], (*maps)[i]}));
-      const NodeId node = make(op, key.map, *maps, args);
+      for (const Read& r : *reads) args.push_back(known_.at(r));
+      const NodeId node = make(op, key.map, *reads, args);
       known_.emplace(key, node);
       step_.ops.push_back(index);
       stack.pop_back();
@@ -264,7 +341,7 @@ class Lowering {
     return known_.at({root, root_map});
   }
 
-  NodeId make(const ir::Op& op, MapId map, const std::vector<MapId>& maps, const std::vector<NodeId>& args) {
+  NodeId make(const ir::Op& op, MapId map, const std::vector<Read>& reads, const std::vector<NodeId>& args) {
     const ir::OpInfo& info = *ir::op_info(op.code);
     const ir::DType type = g_.value(op.results[0]).dtype;
     switch (op.code) {
@@ -273,10 +350,10 @@ class Lowering {
       case OpCode::op_random_uniform: return loop::random_uniform(random_place(op, map, args[0]), type).id();
       case OpCode::op_random_normal: return loop::random_normal(random_place(op, map, args[0]), type).id();
       case OpCode::op_dim: return builder_.size(size_slot(static_cast<ir::DimId>(attr(op, "size").i)));
-      case OpCode::op_pad: return guarded(map, maps[0], args[0], args[1]);
+      case OpCode::op_pad: return guarded(map, reads[0].map, args[0], args[1]);
       case OpCode::op_concat: {
         NodeId out = args.back();
-        for (size_t i = args.size() - 1; i-- > 0;) out = guarded(map, maps[i], args[i], out);
+        for (size_t i = args.size() - 1; i-- > 0;) out = guarded(map, reads[i].map, args[i], out);
         return out;
       }
       case OpCode::op_matmul:
@@ -293,6 +370,7 @@ class Lowering {
       }
       default: break;
     }
+    if (fetches(op)) return fetch(op, map, args);
     if (info.cls == OpClass::movement) return args[0];
     if (info.cls == OpClass::scan) return rounded(scan(op, wide(args[0])), type);
     std::vector<Val> vals;
@@ -345,7 +423,7 @@ class Lowering {
   Step step_;
   std::unordered_map<DimId, uint16_t> slot_;
   std::vector<std::pair<TensorRef, ValueId>> tensors_;
-  std::unordered_map<Key, NodeId, KeyHash> known_;
+  std::unordered_map<Read, NodeId, ReadHash> known_;
 };
 
 }  // namespace

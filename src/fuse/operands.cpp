@@ -101,21 +101,27 @@ std::vector<MapId> dot_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op
   return out;
 }
 
-}  // namespace
-
-bool contracts(const ir::Op& op) { return ir::op_info(op.code)->cls == ir::OpClass::contraction; }
-
-std::vector<DimId> removed_extents(const ir::Graph& graph, const ir::Op& op) {
-  const auto& shape = graph.value(op.operands[0]).shape;
-  if (op.code == OpCode::op_matmul) return {shape.back()};
-  std::vector<DimId> out;
-  if (op.code == OpCode::op_dot_general) {
-    const auto& contracted = attr(op, "lhs_contract").ints;
-    for (const size_t i : contraction_order(op)) out.push_back(shape[static_cast<size_t>(contracted[i])]);
-  } else {
-    for (const int64_t a : attr(op, "axes").ints) out.push_back(shape[static_cast<size_t>(a)]);
+std::vector<MapId> index_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map) {
+  const auto& result = graph.value(op.results[0]).shape;
+  const auto& indices = graph.value(op.operands[1]).shape;
+  const Map m = maps[map];
+  const auto some = [&](size_t first, size_t count) {
+    const auto begin = m.dims.begin() + static_cast<ptrdiff_t>(first);
+    return Map{{begin, begin + static_cast<ptrdiff_t>(count)}, m.boxes};
+  };
+  switch (op.code) {
+    case OpCode::op_gather: return {maps.intern(some(static_cast<size_t>(attr(op, "axis").i), indices.size()))};
+    case OpCode::op_take_along_axis: return {maps.align(map, indices, result)};
+    default: {
+      std::vector<MapId> out;
+      for (size_t i = 0; i < picked_dims(graph, op).size(); ++i) {
+        Map one = some(0, indices.size() - 1);
+        one.dims.push_back({maps.dims().constant(static_cast<int64_t>(i)), {}});
+        out.push_back(maps.intern(std::move(one)));
+      }
+      return out;
+    }
   }
-  return out;
 }
 
 std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
@@ -168,6 +174,80 @@ std::optional<std::vector<MapId>> operand_maps(const ir::Graph& graph, Maps& map
   std::vector<MapId> out;
   for (size_t i = 0; i < op.operands.size(); ++i) out.push_back(maps.align(map, shape(i), result));
   return out;
+}
+
+}  // namespace
+
+bool contracts(const ir::Op& op) { return ir::op_info(op.code)->cls == ir::OpClass::contraction; }
+
+std::vector<DimId> removed_extents(const ir::Graph& graph, const ir::Op& op) {
+  const auto& shape = graph.value(op.operands[0]).shape;
+  if (op.code == OpCode::op_matmul) return {shape.back()};
+  std::vector<DimId> out;
+  if (op.code == OpCode::op_dot_general) {
+    const auto& contracted = attr(op, "lhs_contract").ints;
+    for (const size_t i : contraction_order(op)) out.push_back(shape[static_cast<size_t>(contracted[i])]);
+  } else {
+    for (const int64_t a : attr(op, "axes").ints) out.push_back(shape[static_cast<size_t>(a)]);
+  }
+  return out;
+}
+
+std::optional<std::vector<Read>> operand_reads(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map,
+                                               std::span<const uint32_t> cols) {
+  std::vector<Read> out;
+  if (fetches(op)) {
+    for (const MapId m : index_maps(graph, maps, op, map)) out.push_back({op.operands[1], m});
+    return out;
+  }
+  const auto all = operand_maps(graph, maps, op, map, cols);
+  if (!all) return std::nullopt;
+  for (size_t i = 0; i < op.operands.size(); ++i) out.push_back({op.operands[i], (*all)[i]});
+  return out;
+}
+
+bool fetches(const ir::Op& op) noexcept {
+  return op.code == OpCode::op_gather || op.code == OpCode::op_take_along_axis || op.code == OpCode::op_gather_nd;
+}
+
+bool is_routine(const ir::Op& op) noexcept {
+  return op.code == OpCode::op_scatter || op.code == OpCode::op_scatter_add || op.code == OpCode::op_searchsorted;
+}
+
+std::vector<uint32_t> picked_dims(const ir::Graph& graph, const ir::Op& op) {
+  if (op.code != OpCode::op_gather_nd) return {static_cast<uint32_t>(attr(op, "axis").i)};
+  std::vector<uint32_t> out;
+  const int64_t count = *graph.dims().as_constant(graph.value(op.operands[1]).shape.back());
+  for (int64_t i = 0; i < count; ++i) out.push_back(static_cast<uint32_t>(attr(op, "batch_dims").i + i));
+  return out;
+}
+
+std::vector<Affine> fetched_dims(const ir::Graph& graph, Maps& maps, const ir::Op& op, MapId map) {
+  const auto& data = graph.value(op.operands[0]).shape;
+  const auto& indices = graph.value(op.operands[1]).shape;
+  std::vector<Affine> out;
+  switch (op.code) {
+    case OpCode::op_gather: {
+      const auto axis = static_cast<size_t>(attr(op, "axis").i);
+      for (size_t d = 0; d < data.size(); ++d)
+        out.push_back(d == axis ? Affine{maps.zero(), {}} : maps[map].dims[d < axis ? d : d + indices.size() - 1]);
+      return out;
+    }
+    case OpCode::op_take_along_axis: {
+      std::vector<DimId> shape = data;
+      shape[static_cast<size_t>(attr(op, "axis").i)] = maps.one();
+      return maps[maps.align(map, shape, graph.value(op.results[0]).shape)].dims;
+    }
+    default: {
+      const auto batch = static_cast<size_t>(attr(op, "batch_dims").i);
+      const size_t picked = picked_dims(graph, op).size();
+      for (size_t d = 0; d < data.size(); ++d) {
+        if (d >= batch && d < batch + picked) out.push_back({maps.zero(), {}});
+        else out.push_back(maps[map].dims[d < batch ? d : d - batch - picked + indices.size() - 1]);
+      }
+      return out;
+    }
+  }
 }
 
 }  // namespace ingot::fuse

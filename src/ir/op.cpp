@@ -182,6 +182,28 @@ constexpr std::array unpack_bits{
     AttrSpec{"count", AttrKind::dim, false, "-1", "how many bits of each row; -1 for all, 8 an item"},
     AttrSpec{"bitorder", AttrKind::string, false, "\"little\"", "\"little\": the lowest bit is the first; or \"big\""},
 };
+constexpr std::array cross_entropy{
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim of classes; negative counts from the end"},
+    AttrSpec{"ignore_index", AttrKind::i64, false, "-100", "labels of this value count for nothing"},
+    AttrSpec{"reduction", AttrKind::string, false, "\"mean\"", "\"none\", \"mean\" or \"sum\""},
+};
+constexpr std::array gather{
+    AttrSpec{"axis", AttrKind::i64, false, "0", "the dim indexed; negative counts from the end"},
+};
+constexpr std::array along{
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the dim indexed; negative counts from the end"},
+};
+constexpr std::array gather_nd{
+    AttrSpec{"batch_dims", AttrKind::i64, false, "0", "leading dims that data and indices have in common"},
+};
+constexpr std::array one_hot{
+    AttrSpec{"depth", AttrKind::dim, true, "", "the extent of the new dim"},
+    AttrSpec{"axis", AttrKind::i64, false, "-1", "the new dim, counted in the result; negative counts from its end"},
+    AttrSpec{"dtype", AttrKind::dtype, false, "\"f32\"", "the result's dtype"},
+};
+constexpr std::array searchsorted{
+    AttrSpec{"side", AttrKind::string, false, "\"left\"", "\"left\": before equal elements; \"right\": behind them"},
+};
 }  // namespace attrs
 
 constexpr OpInfo rows[] = {

@@ -64,6 +64,13 @@ enum class Rule : uint8_t {
   scan,
   random,
   bernoulli,
+  cross_entropy,
+  gather,
+  take_along,
+  gather_nd,
+  one_hot,
+  scatter,
+  searchsorted,
 };
 
 struct OpInfo {

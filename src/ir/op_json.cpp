@@ -101,7 +101,8 @@ std::string op_table_json() {
 
 std::string_view example_inputs() {
   return "%x: f32[B, N], %y: f32[B, N], %s: f32[N], %m: f32[N, M], %i: i32[B, N], %j: i32[B, N], %b: bool[B, N], "
-         "%c: bool[B, N], %q: i8[B, N], %z: i8[], %t: f32[], %h: f32[N/2], %p: u8[N]";
+         "%c: bool[B, N], %q: i8[B, N], %z: i8[], %t: f32[], %h: f32[N/2], %p: u8[N], %k: i64[B, 2], "
+         "%l: i64[B]";
 }
 
 std::string op_table_markdown() {

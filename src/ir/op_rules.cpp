@@ -273,6 +273,7 @@ DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const Valu
   if (info.rule == Rule::bernoulli) return operand == 0 ? DType::u64 : DType::f32;
   if (info.rule == Rule::dropout && operand == 1) return DType::u64;
   if (info.rule == Rule::ldexp) return operand == 1 ? DType::i32 : DType::invalid;
+  if (operand == 1 && has_indices(info)) return DType::i64;
   for (size_t i = select; i < literal.size(); ++i)
     if (!literal[i]) return graph.value(operands[i]).dtype;
   return DType::invalid;
@@ -342,6 +343,13 @@ void infer(Inference& op) {
     case Rule::unpack_bits: infer_unpack_bits(op); break;
     case Rule::random: infer_random(op); break;
     case Rule::bernoulli: infer_bernoulli(op); break;
+    case Rule::cross_entropy: infer_cross_entropy(op); break;
+    case Rule::gather: infer_gather(op); break;
+    case Rule::take_along: infer_take_along(op); break;
+    case Rule::gather_nd: infer_gather_nd(op); break;
+    case Rule::one_hot: infer_one_hot(op); break;
+    case Rule::scatter: infer_scatter(op); break;
+    case Rule::searchsorted: infer_searchsorted(op); break;
   }
   for (const ResultType& r : op.results) check_shape(op.dims, r.dtype, r.shape, info.name);
 }

@@ -92,6 +92,16 @@ void infer_bernoulli(Inference& op);
 void infer_dropout(Inference& op);
 // op_arrange.cpp
 void infer_unpack_bits(Inference& op);
+// op_indexed.cpp
+void infer_cross_entropy(Inference& op);
+void infer_gather(Inference& op);
+void infer_take_along(Inference& op);
+void infer_gather_nd(Inference& op);
+void infer_one_hot(Inference& op);
+void infer_scatter(Inference& op);
+void infer_searchsorted(Inference& op);
+
+bool has_indices(const OpInfo& info) noexcept;  // operand 1 holds integers that index operand 0
 
 // Shared by the rules.
 void check_set(const Inference& op, size_t operand);  // the row's dtypes
@@ -114,8 +124,8 @@ void check_shape(const DimTable& dims, DType dtype, std::span<const DimId> shape
 // "f32[B, 4]"
 std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> shape);
 
-// The dtype of a literal in the place of `operand`: bool for the condition of select, else that of the first operand
-// that is none (`literal` tells which are). DType::invalid if there is no such operand.
+// The dtype of a literal in the place of `operand`: bool for the condition of select, i64 for indices, else that of the
+// first operand that is none (`literal` tells which are). DType::invalid if there is no such operand.
 DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands,
                     const std::vector<bool>& literal, size_t operand);
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "ir/dim.h"
+#include "ir/op.h"
 #include "loop/kernel.h"
 
 namespace ingot::loop {
@@ -35,20 +37,34 @@ struct TensorRef {
 };
 
 // Where one view of a kernel points: element (dims[0], dims[1], ...) of the tensor, each an affine function of the
-// kernel's axes.
+// kernel's axes. An iota view of a tensor yields how many items from its first element that element lies, in the
+// strides of the run: what `fetch` takes.
 struct ViewBinding {
   TensorRef ref;
   // True: the tensor is addressed as compact memory of `shape` (a reshape by alias); it has to be compact then.
   bool compact = false;
   std::vector<ir::DimId> shape;
-  std::vector<Affine> dims;  // iota: exactly one, the value itself
+  std::vector<Affine> dims;  // iota without a tensor: exactly one, the value itself
 };
+
+// An op that no kernel computes, since it writes where its indices say or searches: plain code of the library's own
+// does, the same for every backend.
+struct Routine {
+  ir::OpCode op = ir::OpCode::invalid;  // scatter, scatter_add, searchsorted; invalid: the step is a kernel
+  uint32_t axis = 0;                    // scatter, scatter_add
+  bool right = false;                   // searchsorted: behind equal elements
+  std::vector<DType> types;             // per view of the step
+  explicit operator bool() const { return op != ir::OpCode::invalid; }
+};
+inline size_t operand_count(const Routine& r) { return r.op == ir::OpCode::op_searchsorted ? 2 : 3; }
 
 struct Step {
   Kernel kernel;
-  std::vector<ir::DimId> sizes;    // per size slot
-  std::vector<ViewBinding> views;  // per view
-  std::vector<uint32_t> ops;       // graph ops computed here, ascending; for dumps
+  Routine routine;                  // with views of the operands, then of where the result goes, and no kernel
+  std::vector<ir::DimId> sizes;     // per size slot
+  std::vector<ViewBinding> views;   // per view
+  std::vector<uint32_t> ops;        // graph ops computed here, ascending; for dumps
+  std::vector<std::string> checks;  // per number of a check: what to say of an index that fails it, before the index
 };
 
 }  // namespace ingot::loop

@@ -92,6 +92,25 @@ NodeId Builder::bitcast(DType to, NodeId a) {
   return intern({.op = Prim::bitcast, .type = to, .axes = node(a).axes, .arg = {a, no_node, no_node}});
 }
 
+NodeId Builder::check(uint64_t number, NodeId when, NodeId index, NodeId extent) {
+  check_types(Prim::check, DType::boolean, type(when), type(index), type(extent));
+  return intern({.op = Prim::check,
+                 .type = DType::boolean,
+                 .axes = node(when).axes | node(index).axes | node(extent).axes,
+                 .arg = {when, index, extent},
+                 .imm = number});
+}
+
+NodeId Builder::fetch(uint16_t view, NodeId ok, NodeId offset) {
+  const DType storage = kernel_.views[view].storage;
+  check_types(Prim::fetch, storage, type(ok), type(offset));
+  return intern({.op = Prim::fetch,
+                 .type = storage,
+                 .axes = node(ok).axes | node(offset).axes,
+                 .arg = {ok, offset, no_node},
+                 .imm = view});
+}
+
 void Builder::store(uint16_t view, NodeId value) { kernel_.stores.push_back({view, value}); }
 
 Kernel Builder::finish() {

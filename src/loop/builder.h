@@ -30,6 +30,9 @@ class Builder {
   NodeId scan(Prim prim, NodeId a, uint64_t imm);  // imm: scan_exclusive, scan_reverse
   NodeId convert(DType to, NodeId a);
   NodeId bitcast(DType to, NodeId a);
+  // Prim::check, with a number to be told apart by, and Prim::fetch.
+  NodeId check(uint64_t number, NodeId when, NodeId index, NodeId extent);
+  NodeId fetch(uint16_t view, NodeId ok, NodeId offset);
 
   void store(uint16_t view, NodeId value);
 

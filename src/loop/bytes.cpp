@@ -3,7 +3,7 @@
 //
 //   u16 format; u8 rows, cols; u16 tensors, sizes
 //   u16 views:  u8 kind, storage; u16 tensor; u32 axes; u16 boxes: {u8 axis; u16 lo, hi}; u64 fill
-//   u32 nodes:  u8 op, type; u64 imm if the primitive is a leaf or scan; u32 per argument
+//   u32 nodes:  u8 op, type; u64 imm unless the class has none; u32 per argument
 //   u16 stores: u16 view; u32 value
 #include "base/bytes.h"
 #include "loop/kernel.h"

@@ -172,11 +172,13 @@ uint64_t convert(DType to, DType from, uint64_t a) {
 
 uint64_t eval(Prim prim, DType type, DType arg_type, uint64_t a, uint64_t b, uint64_t c) {
   const PrimInfo* info = prim_info(prim);
-  if (!info || info->cls == PrimClass::leaf || ends_sweep(prim)) bug("eval of what is no scalar operation");
+  if (!info || info->cls == PrimClass::leaf || ends_sweep(prim) || prim == Prim::fetch)
+    bug("eval of what is no scalar operation");
   switch (prim) {
     case Prim::select: return a ? b : c;
     case Prim::rare: return a ? c : b;
     case Prim::bitcast: return a;
+    case Prim::check: return a != 0 && b < c;  // unsigned: an extent is never negative
     case Prim::convert: return convert(type, arg_type, a);
     case Prim::scale2:
       return type == DType::f32 ? bits(std::scalbn(value<float>(a), value<int32_t>(b)))

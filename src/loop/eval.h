@@ -9,7 +9,7 @@
 namespace ingot::loop {
 
 // Values travel as their bits, zero-extended to 64 (boolean: 0 or 1). `arg_type` is the type of the first argument
-// (of the second for select and rare). Folds, loads and sizes are not scalar operations: Error internal.
+// (of the second for select and rare). Folds, loads, sizes and fetches are not scalar operations: Error internal.
 // Expects round-to-nearest with denormals on.
 uint64_t eval(Prim prim, DType type, DType arg_type, uint64_t a, uint64_t b = 0, uint64_t c = 0);
 

@@ -161,6 +161,9 @@ uint32_t expansion_weight(OpCode code, DType type) {
     case OpCode::op_erf: return 28 * wide;
     case OpCode::op_gelu: return 50 * wide;
     case OpCode::op_pow: return 60 * wide;
+    case OpCode::op_gather:
+    case OpCode::op_take_along_axis:
+    case OpCode::op_gather_nd: return 12;  // per dim that is indexed
     case OpCode::op_rem:
     case OpCode::op_mod: return 40 * wide;
     case OpCode::op_floor_div: return 12;

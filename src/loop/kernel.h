@@ -21,7 +21,7 @@ enum class Prim : uint8_t {
 #undef PRIM
 };
 
-enum class PrimClass : uint8_t { leaf, arith, compare, other, fold, scan };
+enum class PrimClass : uint8_t { leaf, arith, compare, other, index, fold, scan };
 
 struct PrimInfo {
   const char* name;  // as in the text form: "add", "and", "fold.sum"
@@ -30,6 +30,10 @@ struct PrimInfo {
 };
 // nullptr if the number is not that of a primitive.
 const PrimInfo* prim_info(Prim p) noexcept;
+// Whether nodes of this class have a meaning in `imm`.
+inline bool has_imm(PrimClass cls) noexcept {
+  return cls == PrimClass::leaf || cls == PrimClass::index || cls == PrimClass::scan;
+}
 inline bool is_fold(Prim p) noexcept { return static_cast<uint8_t>(p) >= 100 && static_cast<uint8_t>(p) < 110; }
 inline bool is_scan(Prim p) noexcept { return static_cast<uint8_t>(p) >= 110; }
 // Whether its value needs a whole sweep of what it takes, so that it begins a level.
@@ -50,6 +54,7 @@ inline constexpr size_t max_nodes = 4096;
 inline constexpr size_t max_sizes = 1024;
 inline constexpr size_t max_boxes = 64;  // of one view
 inline constexpr size_t max_levels = 32;
+inline constexpr size_t max_checks = 64;
 
 // A view yields its elements only where lo <= index(axis) < hi; lo and hi are size slots (run-time values).
 struct Box {

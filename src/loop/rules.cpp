@@ -86,6 +86,13 @@ const char* type_fault(Prim op, DType type, DType a, DType b, DType c) noexcept 
       if (a == DType::boolean || type == DType::boolean) return "a boolean has no bits to cast";
       if (a == type) return "it casts a type to itself";
       return ir::item_size(a) == ir::item_size(type) ? nullptr : "the types differ in size";
+    case Prim::check:
+      if (a != DType::boolean) return "the condition is not boolean";
+      if (b != DType::i64 || c != DType::i64) return "index and extent are not i64";
+      return type == DType::boolean ? nullptr : "a check is boolean";
+    case Prim::fetch:
+      if (a != DType::boolean) return "the condition is not boolean";
+      return b == DType::i64 ? nullptr : "the offset is not i64";
     case Prim::scale2:
       if (b != DType::i32) return "the exponent is not i32";
       b = type;
@@ -104,6 +111,7 @@ bool makes_nan(const Kernel& kernel, const Node& node) noexcept {
   switch (node.op) {
     case Prim::literal:
     case Prim::load:
+    case Prim::fetch:
     case Prim::bitcast:
     case Prim::canon:
     // These only move bits.

@@ -19,7 +19,7 @@ uint64_t bits_mask(DType t) noexcept;
 bool fits(DType t, uint64_t bits) noexcept;
 
 // nullptr if a node of this primitive and type may have arguments of types a, b, c (DType::invalid where there is no
-// argument); else what is wrong with it. Leaves are not looked at.
+// argument); else what is wrong with it. Leaves are not looked at, nor what imm names.
 const char* type_fault(Prim op, DType type, DType a, DType b, DType c) noexcept;
 
 // Whether the node can produce a NaN whose bits the hardware chose.

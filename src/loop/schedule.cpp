@@ -22,6 +22,7 @@ uint32_t weight(Prim op) {
     case Prim::div:
     case Prim::rem:
     case Prim::sqrt: return 4;
+    case Prim::fetch: return 8;  // read again it may miss the cache again
     default: return 1;
   }
 }

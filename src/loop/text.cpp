@@ -121,6 +121,11 @@ class Printer {
       default: break;
     }
     std::string out = name;
+    if (n.op == Prim::check || n.op == Prim::fetch) {
+      out += n.op == Prim::check ? cat("(#", n.imm) : cat("(", view(n.imm));
+      for (size_t a = 0; a < prim_info(n.op)->arity; ++a) out += cat(", ", text_[n.arg[a]]);
+      return out + ")";
+    }
     if (n.op == Prim::convert || n.op == Prim::bitcast) out += cat(".", ir::name(n.type));
     out += '(';
     for (size_t a = 0; a < 3; ++a)

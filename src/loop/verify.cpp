@@ -133,8 +133,10 @@ class Verifier {
       axes = leaf(i);
     } else if (is_scan(n.op)) {
       if (n.imm & ~(scan_exclusive | scan_reverse)) bad_node(i, "no such scan");
+    } else if (info->cls == PrimClass::index) {
+      indexed(i);
     } else if (n.imm != 0) {
-      bad_node(i, "a field that only leaves and scans have is set");
+      bad_node(i, "a field that it does not have is set");
     }
     if (ends_sweep(n.op)) {
       if (k_.cols == 0) bad_node(i, is_scan(n.op) ? "a scan without cols" : "a fold without cols");
@@ -164,6 +166,19 @@ class Verifier {
     if (v.kind == ViewKind::store) bad_node(i, "it loads through a store view");
     if (n.type != v.storage) bad_node(i, "its type is not that of the view's values");
     return v.axes;
+  }
+
+  // Checks the number beside the arguments.
+  void indexed(size_t i) const {
+    const Node& n = k_.nodes[i];
+    if (n.op == Prim::check) {
+      if (n.imm >= max_checks) bad_node(i, "its number is ", n.imm, ", below ", max_checks, " expected");
+      return;
+    }
+    if (n.imm >= k_.views.size()) bad_node(i, "no such view");
+    const View& v = k_.views[n.imm];
+    if (v.kind != ViewKind::load || v.axes != 0) bad_node(i, "it fetches through a view that is no load without axes");
+    if (n.type != v.storage) bad_node(i, "its type is not that of the view's values");
   }
 
   void stores() const {
@@ -211,12 +226,13 @@ class Verifier {
     }
     if (k_.cols > 0 && !any) bad("cols without a fold or scan: they are rows");
 
-    // `fast` arms are always computed. A fold inside `slow` alone would have to run under a condition of its result.
+    // `fast` arms are always computed. A fold inside `slow` alone would have to run under a condition of its result,
+    // and a check there would not always be made.
     std::vector<bool> always(k_.nodes.size(), false);
     for (const Store& s : k_.stores) always[s.value] = true;
     for (size_t i = k_.nodes.size(); i-- > 0;) {
       const Node& n = k_.nodes[i];
-      if (ends_sweep(n.op) && !always[i]) bad_node(i, "a fold or scan that only the slow arm of a rare needs");
+      if ((ends_sweep(n.op) || n.op == Prim::check) && !always[i]) bad_node(i, "only the slow arm of a rare needs it");
       if (!always[i]) continue;
       for (size_t a = 0; a < (n.op == Prim::rare ? 2 : 3); ++a)
         if (n.arg[a] != no_node) always[n.arg[a]] = true;

@@ -20,6 +20,7 @@ std::span<const Decomposition> reduce_decompositions();     // decompose_reduce.
 std::span<const Decomposition> norm_decompositions();       // decompose_norm.cpp
 std::span<const Decomposition> composite_decompositions();  // decompose_composite.cpp
 std::span<const Decomposition> random_decompositions();     // decompose_random.cpp
+std::span<const Decomposition> indexed_decompositions();    // decompose_indexed.cpp
 
 // A reduction over axes of which some may be 1 and none need be there: a fold over nothing is no fold, but its operand,
 // computed.

@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "base/error.h"
 #include "pass/passes.h"
 #include "pass/rebuild.h"
 
@@ -41,9 +42,8 @@ std::optional<std::vector<NamedAttr>> constant_attrs(const ir::DimTable& from, i
   return attrs;
 }
 
-}  // namespace
-
-ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Evaluate& evaluate) {
+// Folds all but, if `indexed` is false, the ops that fail where an index is out of range.
+ir::Graph fold(const ir::Graph& graph, uint64_t limit_bytes, const Evaluate& evaluate, bool indexed) {
   // Which ops fold: all operands constant or folded, and a result that is small enough to keep.
   std::vector<bool> folds(graph.value_count(), false);
   const auto known = [&](ValueId v) { return graph.value(v).kind == ir::ValueKind::constant || folds[v]; };
@@ -55,6 +55,7 @@ ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Eva
     const ir::Op& op = graph.op(i);
     uint64_t sources = 64;
     bool fold = !op.operands.empty() && op.results.size() == 1;
+    fold = fold && (indexed || ir::op_info(op.code)->cls != ir::OpClass::gather);
     for (const ValueId v : op.operands) {
       fold = fold && known(v);
       if (fold) sources += constant_bytes(graph, v).value_or(0);
@@ -105,6 +106,18 @@ ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Eva
   for (uint32_t i = 0; i < graph.op_count(); ++i)
     if (!folds[graph.op(i).results[0]]) r.copy(graph.op(i));
   return r.finish();
+}
+
+}  // namespace
+
+ir::Graph fold_constants(const ir::Graph& graph, uint64_t limit_bytes, const Evaluate& evaluate) {
+  try {
+    return fold(graph, limit_bytes, evaluate, true);
+  } catch (const Error& e) {
+    // The run tells of it, like of any other index.
+    if (e.code() != Code::out_of_range) throw;
+    return fold(graph, limit_bytes, evaluate, false);
+  }
 }
 
 }  // namespace ingot::pass

@@ -41,7 +41,7 @@ Executor::Executor(ExecutorPlan plan, std::shared_ptr<Tallies> tallies)
     const StepSpec& step = plan_.steps[s];
     for (size_t v = 0; v < step.views.size(); ++v) {
       const loop::ViewBinding& b = step.views[v];
-      const bool stores = step.program->kernel.views[v].kind == ViewKind::store;
+      const bool stores = step.stores(v);
       if (b.ref.kind == RefKind::buffer) (stores ? first : last)[b.ref.index] = s;
       if (b.ref.kind == RefKind::input) {
         input_last[b.ref.index] = s + 1;
@@ -73,6 +73,11 @@ Executor::Executor(ExecutorPlan plan, std::shared_ptr<Tallies> tallies)
   for (size_t o = 0; o < n_out; ++o) {
     if (output_first[o] == SIZE_MAX) continue;
     const StepSpec& step = plan_.steps[output_first[o]];
+    const auto earlier = [&](size_t i) { return input_last[i] == 0 || input_last[i] - 1 < output_first[o]; };
+    if (step.routine) {
+      for (size_t i = 0; i < n_in; ++i) in_place_[o * n_in + i] = earlier(i);
+      continue;
+    }
     const auto& kernel = step.program->kernel;
     const loop::ViewBinding* target = nullptr;
     bool last_sweep = false;
@@ -85,7 +90,7 @@ Executor::Executor(ExecutorPlan plan, std::shared_ptr<Tallies> tallies)
       last_sweep = std::find(in_last.begin(), in_last.end(), s) != in_last.end();
     }
     for (size_t i = 0; i < n_in; ++i) {
-      if (input_last[i] == 0 || input_last[i] - 1 < output_first[o]) {
+      if (earlier(i)) {
         in_place_[o * n_in + i] = true;
         continue;
       }
@@ -227,24 +232,31 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
   const bool remember = w.steps.size() == plan_.steps.size();
   for (size_t s = 0; s < plan_.steps.size(); ++s) {
     StepState& state = w.steps[remember ? s : 0];
-    if (!again) prepare(plan_.steps[s], state, w);
-    launch(*bodies[s], options, state, w, counts);
+    const StepSpec& step = plan_.steps[s];
+    if (step.routine) {
+      run_routine(step, w, counts);
+      continue;
+    }
+    if (!again) prepare(step, state, w);
+    launch(step, *bodies[s], options, state, w, counts);
   }
   if (w.temporaries) copy_out(w);
   w.known = remember && !w.temporaries;
   bool calls = w.known && w.scratch_bytes == 0;
   for (size_t s = 0; calls && s < bodies.size(); ++s)
-    calls = w.steps[s].launch.one_call() && bodies[s]->scratch_bytes() == 0;
+    calls = bodies[s] && w.steps[s].launch.one_call() && bodies[s]->scratch_bytes() == 0;
   w.calls_of = calls ? bodies.data() : nullptr;
   w.call_counts = counts;
   w.tally.add(counts);
 }
 
-void Executor::call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const noexcept {
+void Executor::call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const {
   const FpEnv env;
+  jit::Fault fault;
   for (size_t s = 0; s < bodies.size(); ++s) {
     if (!unchanged) w.steps[s].move();
-    w.steps[s].launch.call(*bodies[s]);
+    w.steps[s].launch.call(*bodies[s], fault);
+    if (fault.check != 0) fail_for(fault, plan_.steps[s]);
   }
   w.tally.add(w.call_counts);
 }

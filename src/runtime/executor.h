@@ -44,9 +44,13 @@ struct ConstantSpec {
 };
 
 struct StepSpec {
-  std::shared_ptr<const jit::Program> program;
+  std::shared_ptr<const jit::Program> program;  // null: a routine
   std::vector<ir::DimId> sizes;
   std::vector<loop::ViewBinding> views;
+  std::vector<std::string> checks;  // loop::Step::checks
+  loop::Routine routine;
+
+  bool stores(size_t view) const;
 };
 
 struct ExecutorPlan {
@@ -94,8 +98,8 @@ class Executor {
 
   const ExecutorPlan& plan() const { return plan_; }
 
-  // `bodies` holds one body per step. Throws invalid_argument before anything is written when a tensor does not fit;
-  // cancelled or out_of_memory later.
+  // `bodies` holds one body per step, null for a routine. Throws invalid_argument before anything is written when a
+  // tensor does not fit; cancelled, out_of_memory or, where an index is no index of its tensor, out_of_range later.
   void run(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
            std::span<const jit::Body* const> bodies, const RunOptions& options) const;
 
@@ -130,9 +134,11 @@ class Executor {
   void copy_out(Workspace& w) const;
   void prepare(const StepSpec& step, StepState& state, Workspace& w) const;
   // The short way of a run like the last: each step is one call (Workspace::calls_of).
-  void call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const noexcept;
-  void launch(const jit::Body& body, const RunOptions& options, StepState& state, Workspace& w,
+  void call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const;
+  void launch(const StepSpec& step, const jit::Body& body, const RunOptions& options, StepState& state, Workspace& w,
               RunCounts& counts) const;
+  void run_routine(const StepSpec& step, Workspace& w, RunCounts& counts) const;
+  const Place& place_of(const loop::TensorRef& ref, const Workspace& w) const;
 
   ExecutorPlan plan_;
   std::shared_ptr<Tallies> tallies_;

@@ -40,6 +40,7 @@ void copy_strided(const Place& from, const Place& to, size_t item) {
 void Executor::lay_out(Workspace& w) const {
   const auto shape = [&](Place& p, std::span<const ir::DimId> dims, ir::DType t) {
     p.rank = static_cast<uint32_t>(dims.size());
+    p.item = static_cast<uint32_t>(ir::item_size(t));
     size_t bytes = ir::item_size(t);
     bool empty = false;
     for (uint32_t d = 0; d < p.rank; ++d) {

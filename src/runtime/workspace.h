@@ -15,9 +15,9 @@ namespace ingot::runtime {
 // A tensor of a run, resolved: where it lies and how, in bytes.
 struct Place {
   char* data = nullptr;
-  Span span{0, 0};  // of the host's memory
-  DataType type{};  // of inputs and outputs, with `item`: what the graph says
-  uint32_t item = 0;
+  Span span{0, 0};    // of the host's memory
+  DataType type{};    // of inputs and outputs: what the graph says
+  uint32_t item = 0;  // bytes
   uint32_t rank = 0;
   bool compact = true;
   bool empty = false;
@@ -129,6 +129,9 @@ inline void make_compact(Place& p, size_t item) {
 inline std::string label(const char* what, size_t i, const IoSpec& spec) {
   return spec.name.empty() ? cat(what, " ", i) : cat(what, " ", i, " (%", spec.name, ")");
 }
+
+// Throws what a failed check comes to.
+[[noreturn]] void fail_for(const jit::Fault& fault, const StepSpec& step);
 
 inline size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
 

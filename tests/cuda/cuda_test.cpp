@@ -54,6 +54,7 @@ TEST_CASE("golden: f16 in memory, rounded by functions of the text's own") {
   against_golden("softmax_f16", loop::samples::softmax());
 }
 TEST_CASE("golden: concat, pad and iota") { against_golden("concat_pad", loop::samples::concat_pad()); }
+TEST_CASE("golden: a gather with its check") { against_golden("gather", loop::samples::gather()); }
 TEST_CASE("golden: a matrix product with its epilogue") { against_golden("matmul", loop::samples::matmul()); }
 
 TEST_CASE("the text holds no inline PTX, no float atomics and no toolkit header") {

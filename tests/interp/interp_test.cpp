@@ -42,7 +42,8 @@ void run(const jit::Program& p, const jit::Body& body, std::vector<int64_t> size
   launch.prepare(p, sizes.data(), args.data());
   std::vector<char> scratch(launch.scratch_bytes(body) + 64);
   char* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
-  for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(body, c, aligned);
+  jit::Fault fault;
+  for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(body, c, aligned, fault);
 }
 
 jit::ViewArg linear(std::vector<float>& v) {

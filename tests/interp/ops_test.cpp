@@ -141,7 +141,7 @@ TEST_CASE("every strip function gives eval's bits for strips and single items") 
     for (unsigned number = 0; number < 256; ++number) {
       const auto op = static_cast<Prim>(number);
       const loop::PrimInfo* info = loop::prim_info(op);
-      if (!info || info->cls == loop::PrimClass::leaf || loop::ends_sweep(op) || op == Prim::bitcast) continue;
+      if (!info || loop::has_imm(info->cls) || loop::ends_sweep(op) || op == Prim::bitcast) continue;
       for (const DType type : types)
         for (const DType a : types) {
           const bool chooses = op == Prim::select || op == Prim::rare;

@@ -165,6 +165,9 @@ TEST_CASE("every op prints and reads back to an equal graph") {
                 angles = g.input("angles", DType::f32, {n, t.constant(3)});
   const ValueId bytes = g.input("bytes", DType::u8, {b, six}), zeros = g.input("zeros", DType::u8, {six});
   const ValueId zero_u8 = g.input("zero_u8", DType::u8, {}), zero_i8 = g.input("zero_i8", DType::i8, {});
+  const ValueId places = g.input("places", DType::i64, {b, n, six}), labels = g.input("labels", DType::i8, {b, n});
+  const ValueId pairs = g.input("pairs", DType::u16, {n, t.constant(2)});
+  const ValueId bytes_of_n = g.input("bytes_of_n", DType::u8, {b, six, t.constant(1)});
   for (const OpInfo& op : op_table()) {
     const ValueId of_type = op.types == TypeSet::boo ? m : op.types == TypeSet::bit || op.types == TypeSet::itg ? i : x;
     std::vector<ValueId> operands(op.min_operands, of_type);
@@ -260,6 +263,21 @@ TEST_CASE("every op prints and reads back to an equal graph") {
         variants = {{}, {integer("axis", 1)}};
         break;
       case Rule::rope: operands = {x, angles, angles}, variants = {{}, {{"interleaved", Attr::of_bool(true)}}}; break;
+      case Rule::cross_entropy:
+        operands = {x, labels};
+        variants = {{}, {integer("ignore_index", 5), {"reduction", Attr::of_string("none")}}};
+        break;
+      case Rule::gather: operands = {x, bytes}, variants = {{}, {integer("axis", -1)}}; break;
+      case Rule::take_along: operands = {x, places}; break;
+      case Rule::gather_nd: operands = {x, pairs}, more = {{{x, bytes_of_n}, {integer("batch_dims", 1)}}}; break;
+      case Rule::one_hot:
+        variants = {{integer("depth", 3)},
+                    {{"depth", {.kind = AttrKind::dim, .i = n}},
+                     integer("axis", 0),
+                     {"dtype", Attr::of_dtype(DType::boolean)}}};
+        break;
+      case Rule::scatter: operands = {x, places, x}, variants = {{}, {integer("axis", 1)}}; break;
+      case Rule::searchsorted: operands = {w, x}, variants = {{}, {{"side", Attr::of_string("right")}}}; break;
       case Rule::unary:
         if (op.name == "gelu") variants.push_back({{"approximate", Attr::of_string("tanh")}});
         if (op.name == "elu") variants.push_back({{"alpha", Attr::of_float(1.0 / 3)}});

@@ -25,7 +25,7 @@ std::vector<Case> all_cases() {
   for (int number = 0; number < 256; ++number) {
     const Prim op = static_cast<Prim>(number);
     const loop::PrimInfo* info = loop::prim_info(op);
-    if (!info || info->arity == 0 || loop::ends_sweep(op)) continue;
+    if (!info || info->arity == 0 || loop::ends_sweep(op) || info->cls == loop::PrimClass::index) continue;
     for (const DType type : value_types)
       for (const DType a : value_types)
         for (const DType b : value_types)

@@ -131,6 +131,20 @@ Kernel scans() {
   return b.finish();
 }
 
+Kernel gather() {
+  Builder b(2, 0);
+  const Val index = load(b, DType::i64, 1), extent{b, b.size(b.add_size_slot())};
+  const auto offset = [&](AxisSet axes) {
+    return Val(b, b.load(b.add_view({.kind = ViewKind::iota, .storage = DType::i64, .axes = axes, .boxes = {}})));
+  };
+  const Val counted = select(lt(index, 0), index + extent, index);
+  const NodeId ok = b.check(0, b.literal(DType::boolean, 1), counted.id(), extent.id());
+  const uint16_t table =
+      b.add_view({.kind = ViewKind::load, .storage = DType::f16, .tensor = b.add_tensor(), .boxes = {}});
+  store(b, DType::f16, 3, {b, b.fetch(table, ok, (offset(2) + counted * offset(0)).id())});
+  return b.finish();
+}
+
 std::vector<Sample> all() {
   return {{"axpy", axpy()},
           {"softmax", softmax()},
@@ -142,7 +156,8 @@ std::vector<Sample> all() {
           {"spread", spread()},
           {"integers", integers()},
           {"scalars", scalars()},
-          {"scans", scans()}};
+          {"scans", scans()},
+          {"gather", gather()}};
 }
 
 }  // namespace ingot::loop::samples

@@ -20,6 +20,7 @@ Kernel spread();      // a row's maximum stored all along the row, and once
 Kernel integers();    // every kind of literal and most integer primitives
 Kernel scalars();     // no axis at all
 Kernel scans();       // a sum and a maximum of what it gives, upwards; a product downwards
+Kernel gather();      // rows of an f16 table by i64 indices, half a row in
 
 struct Sample {
   std::string name;

@@ -42,6 +42,17 @@ store v6 @4 i64(r0) %7
 )");
 }
 
+TEST_CASE("text of a check and a fetch") {
+  CHECK(to_text(samples::gather()) == R"(kernel 1
+rows r0:s0, r1:s1
+%1 = load v0 @0 i64(r0)
+%6 = select(lt(%1, 0:i64), add(%1, s2), %1)
+%8 = iota v3 i64(r1)
+%9 = iota v2 i64()
+store v4 @2 f16(r0,r1) fetch(v1 @1 f16(), check(#0, true, %6, s2), add(%8, mul(%6, %9)))
+)");
+}
+
 TEST_CASE("text of a contraction and of a kernel without rows") {
   CHECK(to_text(samples::matmul()) == R"(kernel 1
 rows r0:s0, r1:s1

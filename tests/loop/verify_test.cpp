@@ -103,6 +103,32 @@ TEST_CASE("verify judges views") {
   });
 }
 
+TEST_CASE("verify judges checks and fetches") {
+  const Kernel k = samples::gather();
+  const auto view_of = [](const Kernel& x) { return x.nodes[find(x, Prim::fetch)].imm; };
+  check({
+      {"(check): its number is 64", k, [](Kernel& x) { x.nodes[find(x, Prim::check)].imm = 64; }},
+      {"(check): index and extent are not i64", k,
+       [](Kernel& x) { x.nodes[find(x, Prim::check)].arg[1] = x.nodes[find(x, Prim::check)].arg[0]; }},
+      {"(check): a check is boolean", k, [](Kernel& x) { x.nodes[find(x, Prim::check)].type = DType::u8; }},
+      {"(fetch): no such view", k, [](Kernel& x) { x.nodes[find(x, Prim::fetch)].imm = 99; }},
+      {"(fetch): it fetches through a view that is no load without axes", k,
+       [](Kernel& x) { x.nodes[find(x, Prim::fetch)].imm = x.nodes[find(x, Prim::load)].imm; }},
+      {"(fetch): it fetches through a view that is no load without axes", k,
+       [&](Kernel& x) { x.views[view_of(x)].axes = 1; }},
+      {"(fetch): its type is not that of the view's values", k,
+       [&](Kernel& x) { x.views[view_of(x)].storage = DType::bf16; }},
+      {"(fetch): the condition is not boolean", k,
+       [](Kernel& x) { x.nodes[find(x, Prim::fetch)].arg[0] = x.nodes[find(x, Prim::fetch)].arg[1]; }},
+  });
+
+  Builder b(1, 0);
+  const Val x = samples::load(b, DType::i64, 1);
+  const Val ok{b, b.check(0, b.literal(DType::boolean, 1), x.id(), b.size(0))};
+  samples::store(b, DType::i64, 1, rare(lt(x, 0), x, select(ok, x, x + 1)));
+  CHECK_THROWS_WITH_AS(b.finish(), doctest::Contains("(check): only the slow arm of a rare needs it"), Error);
+}
+
 TEST_CASE("verify asks a boolean fill and literal to be 0 or 1") {
   Builder b(1, 0);
   samples::store(b, DType::boolean, 1,
@@ -125,7 +151,7 @@ TEST_CASE("verify judges nodes") {
       {"node 2 (mul): argument 0 does not precede it", k, [](Kernel& x) { x.nodes[2].arg[0] = 4000; }},
       {"node 2 (mul): takes 2 arguments", k, [](Kernel& x) { x.nodes[2].arg[2] = 0; }},
       {"node 2 (neg): takes 1 arguments", k, [](Kernel& x) { x.nodes[2].op = Prim::neg; }},
-      {"node 2 (mul): a field that only leaves and scans have", k, [](Kernel& x) { x.nodes[2].imm = 1; }},
+      {"node 2 (mul): a field that it does not have", k, [](Kernel& x) { x.nodes[2].imm = 1; }},
       {"node 2 (mul): its axes", k, [](Kernel& x) { x.nodes[2].axes = 0; }},
       {"node 2 (mul): its axes", k, [](Kernel& x) { x.nodes[2].axes = 0x80000001; }},
       {"node 0 (literal): its axes", k, [](Kernel& x) { x.nodes[0].axes = 1; }},
@@ -319,7 +345,7 @@ TEST_CASE("verify keeps folds where a sweep can run them") {
   Builder b(1, 1);
   const Val x = samples::load(b, DType::f32, 3);
   samples::store(b, DType::f32, 3, rare(lt(x, 0.0), x * 2.0, x - x.un(Prim::fold_sum)));
-  CHECK_THROWS_WITH(b.finish(), doctest::Contains("a fold or scan that only the slow arm of a rare needs"));
+  CHECK_THROWS_WITH(b.finish(), doctest::Contains("only the slow arm of a rare needs it"));
 
   Builder shared(1, 1);
   const Val s = samples::load(shared, DType::f32, 3).un(Prim::fold_sum);

@@ -9,6 +9,7 @@
 #include "folds.h"
 #include "functions.h"
 #include "index.h"
+#include "indexed.h"
 #include "moves.h"
 #include "narrow.h"
 #include "randoms.h"
@@ -90,7 +91,8 @@ class Evaluator {
     }
     std::vector<const Array*> operands;
     for (size_t i = 0; i < op.operands.size(); ++i) operands.push_back(&operand(op, i));
-    if (composite(op, operands, which, out) || arranged(op, operands, dims_, which, out)) return;
+    if (composite(op, operands, which, out) || arranged(op, operands, dims_, which, out) || indexed(op, operands, out))
+      return;
     switch (ir::op_info(op.code)->cls) {
       case OpClass::reduce: return reduce(op, out);
       case OpClass::scan: return scan_rows(op, out);

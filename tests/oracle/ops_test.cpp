@@ -354,11 +354,112 @@ class Battery {
     add(OpCode::op_dropout, {x_, seed}, {{"p", Attr::of_float(0.3)}});
   }
 
+  // Indices are valid whatever the size, half of them negative, and come in an order of their own.
+  void indexed() {
+    const ValueId rows = index_along({m_, n_}, m_), columns = index_along({m_, n_}, n_), line = index_along({n_}, n_);
+    const auto axis = [](int64_t a) { return NamedAttr{"axis", Attr::of_int(a)}; };
+    add(OpCode::op_gather, {x_, index_along({m_}, m_)}, {axis(0)});
+    add(OpCode::op_gather, {x_, line}, {axis(-1)});
+    add(OpCode::op_gather, {row_, columns}, {axis(0)});
+    add(OpCode::op_gather, {column_, rows}, {axis(0)});
+    add(OpCode::op_take_along_axis, {x_, rows}, {axis(0)});
+    add(OpCode::op_take_along_axis, {x_, columns}, {axis(1)});
+    add(OpCode::op_take_along_axis, {x_, index_along({net_.num(1), n_}, n_)}, {axis(1)});
+    add(OpCode::op_take_along_axis, {column_, rows}, {axis(0)});
+    const ValueId pairs = net_.op(OpCode::op_stack, {index_along({n_}, m_), line}, {axis(1)});
+    add(OpCode::op_gather_nd, {x_, pairs});
+    add(OpCode::op_gather_nd, {x_, net_.op(OpCode::op_expand_dims, {rows}, {ints("axes", {2})})});
+    add(OpCode::op_gather_nd, {x_, net_.op(OpCode::op_expand_dims, {columns}, {ints("axes", {2})})},
+        {{"batch_dims", Attr::of_int(1)}});
+    // What is computed is stored first; a pad asks for nothing outside of the result.
+    const ValueId turned =
+        net_.op(OpCode::op_transpose, {net_.op(OpCode::op_select, {c_, x_, y_})}, {ints("perm", {1, 0})});
+    const ValueId taken = net_.op(OpCode::op_gather, {turned, index_along({m_}, m_)}, {axis(1)});
+    add(OpCode::op_pad, {taken, one_}, {ints("low", {1, 2}), ints("high", {2, 0})});
+    add(OpCode::op_concat, {taken, turned}, {axis(0)});
+    add(OpCode::op_gather,
+        {net_.op(OpCode::op_reshape, {x_}, {ints("shape", {-1})}), index_along({n_, m_}, net_.g->dims().mul(m_, n_))});
+    add(OpCode::op_select, {c_, net_.op(OpCode::op_take_along_axis, {y_, rows}, {axis(0)}), x_});
+    add(OpCode::op_scatter, {x_, rows, y_}, {axis(0)});
+    add(OpCode::op_scatter, {x_, columns, y_}, {axis(1)});
+    add(OpCode::op_scatter, {row_, line, row_});
+    const ValueId placed = net_.op(OpCode::op_scatter, {turned, index_along({n_, m_}, n_), turned}, {axis(0)});
+    add(OpCode::op_concat, {placed, taken}, {axis(0)});
+    add(OpCode::op_gather, {placed, line}, {axis(0)});
+    if (type_ == DType::i32 || type_ == DType::i64 || type_ == DType::u8 || type_ == DType::u64) {
+      for (const int64_t a : {0, 1, 2})
+        add(OpCode::op_one_hot, {x_},
+            {{"depth", Attr::of_int(a + 2)}, axis(a), {"dtype", Attr::of_dtype(DType::bf16)}});
+      add(OpCode::op_one_hot, {row_},
+          {{"depth", {.kind = ir::AttrKind::dim, .i = m_}}, {"dtype", Attr::of_dtype(type_)}});
+    }
+    if (stored() || type_ == DType::boolean) return;
+    add(OpCode::op_scatter_add, {x_, rows, y_}, {axis(0)});
+    add(OpCode::op_scatter_add, {x_, columns, z_}, {axis(1)});
+    searches();
+    if (ir::is_float(type_)) losses();
+  }
+
+  void searches() {
+    const auto whole = [&](int64_t v) { return net_.g->scalar(DType::i64, static_cast<uint64_t>(v)); };
+    const ValueId count = net_.op(OpCode::op_iota, {}, {{"shape", Attr::of_dims({n_})}});
+    const ValueId steps = net_.op(OpCode::op_min, {net_.op(OpCode::op_floor_div, {count, whole(3)}), whole(100)});
+    ValueId sorted = net_.op(OpCode::op_cast, {steps}, {{"to", Attr::of_dtype(type_)}});
+    if (ir::is_float(type_)) {
+      const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+      const auto one = [&](double v) {
+        return net_.op(OpCode::op_broadcast, {net_.g->scalar(type_, v)}, {ints("shape", {1})});
+      };
+      sorted = net_.op(OpCode::op_concat, {one(-inf), sorted, one(inf), one(nan)}, {{"axis", Attr::of_int(0)}});
+    }
+    for (const char* side : {"left", "right"}) {
+      const NamedAttr at{"side", Attr::of_string(side)};
+      add(OpCode::op_searchsorted, {sorted, x_}, {at});
+      add(OpCode::op_searchsorted, {sorted, one_}, {at});
+      const ValueId rows =
+          net_.op(OpCode::op_broadcast, {sorted}, {{"shape", Attr::of_dims({m_, net_.g->value(sorted).shape[0]})}});
+      add(OpCode::op_searchsorted, {rows, y_}, {at});
+    }
+  }
+
+  void losses() {
+    // Padded, so that there are classes.
+    const ValueId rows = net_.op(OpCode::op_pad, {x_, one_}, {ints("low", {0, 1}), ints("high", {0, 0})});
+    const ValueId columns = net_.op(OpCode::op_transpose, {rows}, {ints("perm", {1, 0})});
+    const DimId classes = net_.g->dims().add(n_, net_.num(1));
+    const ValueId labels = index_along({m_}, classes);
+    const ValueId first = net_.g->scalar(DType::i64, uint64_t{0});
+    const ValueId count = net_.op(OpCode::op_iota, {}, {{"shape", Attr::of_dims({m_})}});
+    const ValueId some =
+        net_.op(OpCode::op_eq, {net_.op(OpCode::op_mod, {count, net_.g->scalar(DType::i64, 3.0)}), first});
+    const ValueId ignoring =
+        net_.op(OpCode::op_select, {some, net_.g->scalar(DType::i64, static_cast<uint64_t>(-100)), labels});
+    for (const char* reduction : {"none", "mean", "sum"}) {
+      const NamedAttr how{"reduction", Attr::of_string(reduction)};
+      add(OpCode::op_cross_entropy, {rows, ignoring}, {how});
+      add(OpCode::op_cross_entropy, {columns, labels},
+          {how, {"axis", Attr::of_int(0)}, {"ignore_index", Attr::of_int(0)}});
+    }
+  }
+
   std::shared_ptr<const ir::Graph> done() { return net_.done(); }
 
  private:
   void add(OpCode code, std::vector<ValueId> operands, std::vector<NamedAttr> attrs = {}) {
     net_.out(net_.op(code, std::move(operands), std::move(attrs)));
+  }
+
+  // Indices of a shape that lie in [-extent, extent): multiples of 7 along the last dim and of 5 along the first.
+  ValueId index_along(const std::vector<DimId>& shape, DimId extent) {
+    const auto whole = [&](int64_t v) { return net_.g->scalar(DType::i64, static_cast<uint64_t>(v)); };
+    const auto count = [&](int64_t axis) {
+      return net_.op(OpCode::op_iota, {}, {{"shape", Attr::of_dims(shape)}, {"axis", Attr::of_int(axis)}});
+    };
+    const ValueId mixed = net_.op(OpCode::op_add, {net_.op(OpCode::op_mul, {count(-1), whole(7)}),
+                                                   net_.op(OpCode::op_mul, {count(0), whole(5)})});
+    const ValueId size = net_.op(OpCode::op_dim, {}, {{"size", {.kind = ir::AttrKind::dim, .i = extent}}});
+    const ValueId both = net_.op(OpCode::op_mod, {mixed, net_.op(OpCode::op_add, {size, size})});
+    return net_.op(OpCode::op_sub, {both, size});
   }
 
   // fp8 is stored, moved and cast, and nothing else.
@@ -434,6 +535,14 @@ TEST_CASE("reductions, products and composites of every dtype give the oracle's 
   }
 }
 
+TEST_CASE("indexed ops of every dtype give the oracle's bits in every layout") {
+  for (const DType type : all_types) {
+    Battery b(type);
+    b.indexed();
+    compare(type, b.done(), b, std::vector<Size>{{1, 1}, {3, 1}, {1, 17}, {17, 3}, {3, 0}, {2, 1027}, {130, 70}});
+  }
+}
+
 TEST_CASE("large tensors take several chunks on several threads and give the oracle's bits") {
   for (const DType type : {DType::f32, DType::u8}) {
     Net net;
@@ -463,6 +572,7 @@ TEST_CASE("every op of the table is in one of the tests here") {
     b.elementwise();
     b.movement();
     b.reductions();
+    b.indexed();
     const auto g = b.done();
     for (uint32_t i = 0; i < g->op_count(); ++i) seen.insert(g->op(i).code);
   }

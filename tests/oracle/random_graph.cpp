@@ -39,7 +39,8 @@ class Generator : RandomNet {
     if (kind < 40) return compare_or_select(x);
     if (kind < 46) return cast(x);
     if (kind < 60) return reduction(x);
-    if (kind < 88) return movement(x);
+    if (kind < 82) return movement(x);
+    if (kind < 88) return indexed(x);
     if (kind < 93) return matmul(x);
     return composite(x);
   }
@@ -136,6 +137,34 @@ class Generator : RandomNet {
                   {stream, {"p", Attr::of_float(0.25 * static_cast<double>(r_.below(5)))}});
     return emit(r_.chance(50) ? OpCode::op_random_uniform : OpCode::op_random_normal, {seed},
                 {shape, stream, {"dtype", Attr::of_dtype(r_.chance(50) ? DType::f32 : DType::bf16)}});
+  }
+
+  // Indices along one axis of x that has something in every assignment: any value, brought into range, half of them
+  // counted from the end.
+  bool indexed(const Known& x) {
+    if (x.dims.empty()) return false;
+    const auto d = static_cast<size_t>(r_.below(static_cast<int64_t>(x.dims.size())));
+    for (const Shape& s : x.shapes)
+      if (s[d] == 0) return false;
+    const NamedAttr axis{"axis", Attr::of_int(static_cast<int64_t>(d))};
+    const bool whole = r_.chance(50);
+    const Known y = whole ? any() : partner(x);
+    if (y.type == DType::f8e4m3 || y.type == DType::f8e5m2) return false;
+    if (!emit(OpCode::op_cast, {y.id}, {{"to", Attr::of_dtype(DType::i64)}})) return false;
+    const ValueId number = made_.back();
+    if (!emit(OpCode::op_dim, {}, {{"size", {.kind = ir::AttrKind::dim, .i = x.dims[d]}}})) return false;
+    const ValueId extent = made_.back();
+    if (!emit(OpCode::op_mod, {number, extent})) return false;
+    if (r_.chance(50) && !emit(OpCode::op_sub, {made_.back(), extent})) return false;
+    const ValueId index = made_.back();
+    if (whole) return emit(OpCode::op_gather, {x.id, index}, {axis});
+    const OpCode code =
+        r_.chance(40) ? OpCode::op_take_along_axis
+        : r_.chance(50) || x.type == DType::boolean || x.type == DType::f8e4m3 || x.type == DType::f8e5m2
+            ? OpCode::op_scatter
+            : OpCode::op_scatter_add;
+    if (code == OpCode::op_take_along_axis) return emit(code, {x.id, index}, {axis});
+    return emit(code, {x.id, index, x.id}, {axis});
   }
 
   bool movement(const Known& x) {

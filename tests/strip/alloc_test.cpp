@@ -32,7 +32,8 @@ TEST_CASE("preparing again and running allocate nothing") {
       const test::Guarded scratch((launch.scratch_bytes(*body) + 63) / 64 * 64, true, 0);
       const long before = allocations;
       launch.prepare(bound.program, bound.sizes.data(), bound.args.data());
-      for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(*body, c, scratch.data());
+      jit::Fault fault;
+      for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(*body, c, scratch.data(), fault);
       CHECK(allocations == before);
     }
 }

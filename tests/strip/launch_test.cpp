@@ -103,7 +103,8 @@ class Checked final : public jit::Body {
 
 void run(const jit::Launch& launch, const jit::Body& body) {
   const test::Guarded scratch((launch.scratch_bytes(body) + 63) / 64 * 64, true, 0);
-  for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(body, c, scratch.data());
+  jit::Fault fault;
+  for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(body, c, scratch.data(), fault);
 }
 
 }  // namespace

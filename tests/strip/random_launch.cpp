@@ -441,7 +441,8 @@ std::string difference(Bound& bound, const jit::Body& body, uint32_t seed, jit::
   const auto work = [&](size_t first) {
     const Guarded scratch(bytes, true, 0);
     std::memset(scratch.data(), 0xC9, bytes);
-    for (size_t c = first; c < chunks.size(); c += threads) launch.run_chunk(body, chunks[c], scratch.data());
+    jit::Fault fault;
+    for (size_t c = first; c < chunks.size(); c += threads) launch.run_chunk(body, chunks[c], scratch.data(), fault);
   };
   std::vector<std::thread> others;
   for (size_t t = 1; t < threads; ++t) others.emplace_back(work, t);

@@ -87,6 +87,14 @@ def normal(seed, stream, *shape):
     return np.stack([r * np.cos(angle), r * np.sin(angle)], 1).reshape(shape)
 
 
+def scattered(x, n, y, add):
+    x = x.copy()
+    for at in np.ndindex(n.shape):
+        place = (n[at], at[1])
+        x[place] = x[place] + y[at] if add else y[at]
+    return x
+
+
 def data():
     rng = np.random.default_rng(2026)
     shape = (6, 8)
@@ -114,6 +122,11 @@ def data():
     a["a"] = rng.integers(0, 2, shape).astype(bool)
     a["b"] = rng.integers(0, 2, shape).astype(bool)
     a["low"] = np.tri(6, 6).astype(bool)
+    a["n"] = rng.integers(-6, 6, shape)
+    a["pair"] = np.stack([rng.integers(-6, 6, 5), rng.integers(-8, 8, 5)], 1)
+    a["l"] = rng.integers(0, 8, 6)
+    a["sorted"] = np.append(np.sort(a["x"][1, :6]), [np.inf, np.nan]).astype(np.float32)
+    a["sought"] = np.append(a["sorted"], a["x"][2])
     return a
 
 
@@ -166,6 +179,14 @@ def table(a):
         "reduce_any %a {axes = [1]}": a["a"].any(1), "reduce_all %a {axes = [0]}": a["a"].all(0),
         "count_nonzero %i {axes = [0]}": np.count_nonzero(i, 0), "argmax %x {axis = 1}": x.argmax(1),
         "argmin %x {axis = 0}": x.argmin(0), "reduce_l1 %i {axes = [1]}": np.abs(i).sum(1, dtype=np.int32),
+        "gather %x, %n {axis = 0}": np.take(x, a["n"], 0), "gather %x, %l {axis = -1}": np.take(x, a["l"], -1),
+        "take_along_axis %x, %n {axis = 0}": np.take_along_axis(x, a["n"], 0),
+        "gather_nd %x, %pair": x[a["pair"][:, 0], a["pair"][:, 1]],
+        "one_hot %l {depth = 9, axis = 0}": (np.arange(9)[:, None] == a["l"]).astype(np.float32),
+        "scatter %x, %n, %y {axis = 0}": scattered(x, a["n"], y, False),
+        "scatter_add %x, %n, %y {axis = 0}": scattered(x, a["n"], y, True),
+        "searchsorted %sorted, %sought": np.searchsorted(a["sorted"], a["sought"]),
+        'searchsorted %sorted, %sought {side = "right"}': np.searchsorted(a["sorted"], a["sought"], "right"),
         "matmul %i, %t": i @ i.T, "dot_general %i, %j {lhs_batch = [1], rhs_batch = [1], lhs_contract = [0], "
         "rhs_contract = [0]}": np.einsum("ab,ab->b", i, j).astype(np.int32),
         "quantize %x, %s, %z {dtype = \"u8\"}":
@@ -219,6 +240,7 @@ def table(a):
         "group_norm %c {groups = 2}": groups(c, 2), "instance_norm %c": normalised(c, (2,)),
         "batch_norm %c, %d, %d, %d, %d": ((f64(c) - f64(d)[:, None]) / np.sqrt(f64(d)[:, None] + 1e-5)) * d[:, None]
             + d[:, None],
+        "cross_entropy %x, %l": -np.log(softmax(x))[np.arange(6), a["l"]].mean(),
         "dequantize %q, %s, %z": (f64(q) - 7) * f64(a["s"]),
         "rope %x, %h, %h": rope(x, a["h"], a["h"]),
         "attention %x, %y, %p, %low": attention(x, y, p, a["low"]),

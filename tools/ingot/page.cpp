@@ -134,8 +134,9 @@ class Page {
 
   void card(size_t index) {
     const json& step = fused_.steps()[index];
-    add("<div class=\"card\" id=\"launch", index, "\"><h3>Launch ", index, " <span class=\"soft\">kernel ",
-        step["kernel"].get<size_t>(), ", over ", text_of(step["sizes"]), ", ",
+    const auto kernel = step["kernel"].get<int64_t>();
+    add("<div class=\"card\" id=\"launch", index, "\"><h3>Launch ", index, " <span class=\"soft\">",
+        kernel < 0 ? std::string("no kernel") : cat("kernel ", kernel), ", over ", text_of(step["sizes"]), ", ",
         counted(step["nodes"].get<size_t>(), "node", "nodes"), "</span></h3>\n<div>");
     for (const auto& op : step["ops"])
       add("<span class=\"chip\" title=\"", text_of(op["result"]), "\">", text_of(op["name"]), "</span>");

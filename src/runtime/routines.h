@@ -1,0 +1,22 @@
+// What the steps without a kernel do (loop::Routine).
+#pragma once
+
+#include <span>
+
+#include "jit/frame.h"
+#include "loop/binding.h"
+#include "runtime/workspace.h"
+
+namespace ingot::runtime {
+
+struct RoutineTensor {
+  Place place;
+  ir::DType type;
+};
+
+// `tensors` are the operands, then the result, which overlaps none of them. Indices count from the end if they are
+// negative; the first that is out of range ends the routine, with some of the result written. Default floating-point
+// environment.
+jit::Fault run_routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors) noexcept;
+
+}  // namespace ingot::runtime

@@ -1,0 +1,164 @@
+// What the indexed ops give by hand and by NumPy, and what they say of indices that are none.
+#include <doctest/doctest.h>
+
+#include "check.h"
+
+using namespace ingot;
+using namespace ingot::oracle;
+using ir::Attr;
+using ir::DimId;
+using ir::DType;
+using ir::NamedAttr;
+using ir::OpCode;
+using ir::ValueId;
+
+namespace {
+
+NamedAttr axis(int64_t a) { return {"axis", Attr::of_int(a)}; }
+
+Array integers(DType t, std::vector<int64_t> shape, const std::vector<int64_t>& values) {
+  Array out{t, std::move(shape), {}};
+  const uint64_t mask = ~uint64_t{0} >> (64 - 8 * ir::item_size(t));
+  for (const int64_t v : values) out.bits.push_back(static_cast<uint64_t>(v) & mask);
+  return out;
+}
+
+// What the run says in every way, each the same code; "" where it succeeds.
+std::string failure(const std::shared_ptr<const ir::Graph>& graph, std::span<const Array> inputs) {
+  std::string said;
+  for (const Way& way : all_ways()) {
+    const auto e = compile(graph, way);
+    // The second run is one that remembers the first.
+    for (int again = 0; again < 2; ++again) {
+      std::string now;
+      try {
+        run(*e, inputs, Layout::compact, Layout::compact, way.threads);
+      } catch (const Error& error) {
+        if (error.code() != Code::out_of_range)
+          return cat(way.name, ": ", code_name(error.code()), ": ", error.message());
+        now = error.message();
+      }
+      if (&way != all_ways().data() && now != said) return cat(way.name, ": \"", now, "\", expected \"", said, "\"");
+      said = now;
+    }
+  }
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("an index of every integer dtype and its negative gather the same") {
+  const Array table = floats({3, 2}, {1, 2, 3, 4, 5, 6});
+  for (const DType t : {DType::i8, DType::i16, DType::i32, DType::i64, DType::u8, DType::u16, DType::u32, DType::u64}) {
+    Net net;
+    const ValueId x = net.in("x", DType::f32, {net.sym("N"), net.sym("D")}), i = net.in("i", t, {net.sym("K")});
+    net.out(net.op(OpCode::op_gather, {x, i}, {axis(0)}));
+    const auto g = net.done();
+    const bool from_end = ir::is_signed(t);
+    const Array inputs[] = {
+        table, integers(t, {4}, from_end ? std::vector<int64_t>{2, -1, 0, -3} : std::vector<int64_t>{2, 2, 0, 0})};
+    for (const Way& way : all_ways())
+      CHECK(difference(floats({4, 2}, {5, 6, 5, 6, 1, 2, 1, 2}), run(*compile(g, way), inputs)[0]).empty());
+  }
+}
+
+TEST_CASE("an index out of range is an error that names op, operand and index, however the graph is run") {
+  for (const DType t : {DType::i8, DType::i64, DType::u8, DType::u64}) {
+    Net net;
+    const ValueId x = net.in("x", DType::f32, {net.sym("N")}), i = net.in("i", t, {net.sym("K")});
+    net.out(net.op(OpCode::op_exp, {net.op(OpCode::op_gather, {x, i}, {axis(0)})}));
+    const auto g = net.done();
+    for (const int64_t k : {1, 16, 17, 1027}) {
+      std::vector<int64_t> indices(static_cast<size_t>(k), 1);
+      const auto said = [&](const Array& data) {
+        const Array inputs[] = {data, integers(t, {k}, indices)};
+        return failure(g, inputs);
+      };
+      CHECK(said(floats({3}, {1, 2, 3})) == "");
+      indices.back() = 3;
+      CHECK(said(floats({3}, {1, 2, 3})) == "gather: an index along axis 0 of %x: f32[N] is 3, expected -3 to 2");
+      indices.back() = ir::is_signed(t) ? -4 : t == DType::u8 ? 255 : INT64_MIN;
+      CHECK(said(floats({3}, {1, 2, 3})) == cat("gather: an index along axis 0 of %x: f32[N] is ",
+                                                ir::is_signed(t) ? -4
+                                                : t == DType::u8 ? 255
+                                                                 : INT64_MAX,
+                                                ", expected -3 to 2"));
+      indices.back() = 1;
+      CHECK(said(floats({0}, {})) ==
+            "gather: an index along axis 0 of %x: f32[N] is 1, but there is nothing along that axis");
+    }
+  }
+}
+
+TEST_CASE("an index is checked where an output has it, in an untaken branch too, and nowhere else") {
+  Net net;
+  const DimId n = net.sym("N");
+  const ValueId x = net.in("x", DType::f32, {n}), i = net.in("i", DType::i32, {n}),
+                c = net.in("c", DType::boolean, {n});
+  const ValueId picked = net.op(OpCode::op_gather, {x, i}, {axis(0)});
+  net.out(net.op(OpCode::op_select, {c, picked, x}));
+  const auto chosen = net.done();
+  const Array bad[] = {floats({2}, {1, 2}), integers(DType::i32, {2}, {0, 2}), integers(DType::boolean, {2}, {1, 0})};
+  CHECK(failure(chosen, bad) == "gather: an index along axis 0 of %x: f32[N] is 2, expected -2 to 1");
+
+  // A slice has no use for the other indices; a pad asks for none outside.
+  Net part;
+  const DimId m = part.sym("N");
+  const ValueId y = part.in("x", DType::f32, {m}), j = part.in("i", DType::i32, {m});
+  const ValueId all = part.op(OpCode::op_gather, {y, j}, {axis(0)});
+  const ValueId some =
+      part.op(OpCode::op_slice, {all}, {{"starts", Attr::of_ints({0})}, {"limits", Attr::of_ints({1})}});
+  part.out(part.op(OpCode::op_pad, {some, part.g->scalar(DType::f32, 9.0)},
+                   {{"low", Attr::of_ints({20})}, {"high", Attr::of_ints({2})}}));
+  const Array good[] = {floats({2}, {1, 2}), integers(DType::i32, {2}, {1, 1})};
+  std::vector<float> want(23, 9);
+  want[20] = 2;
+  const auto padded = part.done();
+  for (const Way& way : all_ways()) CHECK(difference(floats({23}, want), run(*compile(padded, way), good)[0]).empty());
+}
+
+TEST_CASE("constant indices out of range are the run's error, not the compiler's") {
+  Net net;
+  const float values[] = {1, 2, 3};
+  const int64_t index = 3;
+  const auto constant = [&](DType t, std::vector<DimId> shape, const void* data, size_t bytes) {
+    return net.g->constant(t, shape, ir::Constant{nullptr, static_cast<const uint8_t*>(data), bytes});
+  };
+  const ValueId x = constant(DType::f32, {net.num(3)}, values, sizeof values);
+  const ValueId i = constant(DType::i64, {}, &index, sizeof index);
+  net.out(net.op(OpCode::op_gather, {x, i}, {axis(0)}));
+  const std::string said = failure(net.done(), {});
+  CHECK(said.ends_with("is 3, expected -3 to 2"));
+}
+
+TEST_CASE("scatter writes in row-major order and reports the index that is none") {
+  Net net;
+  const DimId n = net.sym("N"), k = net.sym("K");
+  const ValueId x = net.in("x", DType::f32, {n}), i = net.in("i", DType::i32, {k}), u = net.in("u", DType::f32, {k});
+  net.out(net.op(OpCode::op_scatter, {x, i, u}));
+  net.out(net.op(OpCode::op_scatter_add, {x, i, u}));
+  const auto g = net.done();
+  const Array inputs[] = {floats({3}, {1, 2, 3}), integers(DType::i32, {4}, {1, -2, 0, 1}),
+                          floats({4}, {10, 20, 30, 40})};
+  for (const Way& way : all_ways()) {
+    const auto got = run(*compile(g, way), inputs);
+    CHECK(difference(floats({3}, {30, 40, 3}), got[0]).empty());
+    CHECK(difference(floats({3}, {31, 72, 3}), got[1]).empty());
+  }
+  const Array bad[] = {inputs[0], integers(DType::i32, {4}, {1, -4, 0, 7}), inputs[2]};
+  CHECK(failure(g, bad) == "scatter: an index along axis 0 of %x: f32[N] is -4, expected -3 to 2");
+  const Array nothing[] = {floats({0}, {}), integers(DType::i32, {1}, {0}), floats({1}, {1})};
+  CHECK(failure(g, nothing) ==
+        "scatter: an index along axis 0 of %x: f32[N] is 0, but there is nothing along that axis");
+}
+
+TEST_CASE("one_hot counts from the end and has no row for what is out of range") {
+  Net net;
+  const ValueId i = net.in("i", DType::u64, {net.sym("K")}), j = net.in("j", DType::i8, {net.sym("K")});
+  for (const ValueId v : {i, j}) net.out(net.op(OpCode::op_one_hot, {v}, {{"depth", Attr::of_int(3)}, axis(0)}));
+  const auto g = net.done();
+  const Array inputs[] = {integers(DType::u64, {4}, {0, 2, 3, -1}), integers(DType::i8, {4}, {0, -1, 3, -4})};
+  for (const Way& way : all_ways())
+    for (const Array& got : run(*compile(g, way), inputs))
+      CHECK(difference(floats({3, 4}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}), got).empty());
+}
