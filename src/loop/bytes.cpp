@@ -22,8 +22,6 @@ size_t read_count(ByteReader& in, size_t least, size_t most, const char* what) {
   return n;
 }
 
-bool has_imm(PrimClass cls) { return cls == PrimClass::leaf || cls == PrimClass::scan; }
-
 View read_view(ByteReader& in) {
   View v;
   v.kind = static_cast<ViewKind>(in.get<uint8_t>());
