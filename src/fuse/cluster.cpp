@@ -221,8 +221,7 @@ class Planner {
     out_.alias_of[v] = from;
     const char* const why = "a reshape needs it in row-major order";
     for (const Use& u : uses) read_memory(from, u.cluster, why);
-    const std::vector<MemoryReader> readers = memory_readers_of(v);
-    for (const MemoryReader& r : readers) read_memory(from, r.cluster, why);
+    for (const MemoryReader& r : memory_readers_of(v)) read_memory(from, r.cluster, why);
     if (is_output_[v])
       for (const uint32_t c : load_roots(v, 0)) read_memory(from, c, why);
     must_store_[from] = true;
@@ -238,14 +237,12 @@ class Planner {
   // An op that is no kernel: its operands and its result lie in memory.
   void root_routine(uint32_t index) {
     const ir::Op& op = g_.op(index);
-    const ValueId v = op.results[0];
-    const std::vector<uint32_t> users = clusters_of(live_uses(v));
     const uint32_t c = make_cluster({});
     clusters_[c].routine = index;
     for (const ValueId operand : op.operands) read_memory(operand, c, "an op that is no kernel reads it");
     out_.computed_in[index].push_back(c);
     if (options_.fuse) reason_ = "an op that is no kernel makes it";
-    store(v, c, maps_.intern({}), users);
+    store(op.results[0], c, maps_.intern({}), clusters_of(live_uses(op.results[0])));
   }
 
   bool inlines(const ir::Op& op) const {

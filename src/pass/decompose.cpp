@@ -8,9 +8,9 @@ namespace ingot::pass {
 
 ir::Graph decompose(const ir::Graph& graph) {
   std::unordered_map<OpCode, void (*)(Rebuild&, const ir::Op&)> known;
-  for (const auto& kind : {float_decompositions(), movement_decompositions(), reduce_decompositions(),
-                           norm_decompositions(), composite_decompositions(), indexed_decompositions(),
-                           random_decompositions()})
+  for (const auto& kind :
+       {float_decompositions(), movement_decompositions(), reduce_decompositions(), norm_decompositions(),
+        composite_decompositions(), indexed_decompositions(), random_decompositions()})
     for (const Decomposition& d : kind) known.emplace(d.code, d.run);
   Rebuild r(graph);
   for (uint32_t i = 0; i < graph.op_count(); ++i) {

@@ -146,18 +146,9 @@ Kernel gather() {
 }
 
 std::vector<Sample> all() {
-  return {{"axpy", axpy()},
-          {"softmax", softmax()},
-          {"layer_norm", layer_norm()},
-          {"concat_pad", concat_pad()},
-          {"matmul", matmul()},
-          {"dot", dot()},
-          {"column_sum", column_sum()},
-          {"spread", spread()},
-          {"integers", integers()},
-          {"scalars", scalars()},
-          {"scans", scans()},
-          {"gather", gather()}};
+  return {{"axpy", axpy()},         {"softmax", softmax()}, {"layer_norm", layer_norm()}, {"concat_pad", concat_pad()},
+          {"matmul", matmul()},     {"dot", dot()},         {"column_sum", column_sum()}, {"spread", spread()},
+          {"integers", integers()}, {"scalars", scalars()}, {"scans", scans()},           {"gather", gather()}};
 }
 
 }  // namespace ingot::loop::samples
