@@ -29,8 +29,9 @@ Val near_circular(Val x, int quarters) {
   const Val c = horner(z, {0x1.99e6c2p-16, -0x1.6c0c26p-10, 0x1.55554ap-5});
   const Val cosine = fma(r * -0.5, r, fma(z * z, c, r * low)) + 1;
   const Val quadrant = t.cast_bits(DType::i32);
-  const Val result = select(lt(quadrant << 31, 0), cosine, sine);
-  return (result.cast_bits(DType::i32) ^ ((quadrant & 2) << 30)).cast_bits(DType::f32);
+  // A product, unlike a sign bit put in, does not ask for the bits of a NaN.
+  const Val sign = (((quadrant & 2) << 30) | 0x3f800000).cast_bits(DType::f32);
+  return select(lt(quadrant << 31, 0), cosine, sine) * sign;
 }
 
 // x / pi in units of 2^-63, modulo 2, for finite x >= 2^13: the integer mantissa times the 96 bits of 1/pi that
