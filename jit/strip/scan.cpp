@@ -64,7 +64,7 @@ template <class T>
 struct Wide {
   static constexpr int lanes = 16 / static_cast<int>(sizeof(T));
   static constexpr int parts = tile / lanes;
-  typedef T Vector __attribute__((vector_size(16)));
+  using Vector [[gnu::vector_size(16)]] = T;
   using Lanes = std::make_integer_sequence<int, lanes>;
 
   // The last `by` lanes of `lower`, then the first ones of `upper`.

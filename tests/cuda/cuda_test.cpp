@@ -55,6 +55,10 @@ TEST_CASE("golden: f16 in memory, rounded by functions of the text's own") {
 }
 TEST_CASE("golden: concat, pad and iota") { against_golden("concat_pad", loop::samples::concat_pad()); }
 TEST_CASE("golden: a gather with its check") { against_golden("gather", loop::samples::gather()); }
+TEST_CASE("golden: scans, a thread a row") { against_golden("scans", loop::samples::scans()); }
+TEST_CASE("scans in two directions at once are refused") {
+  CHECK_THROWS_WITH(jit::emit_cuda(loop::samples::two_way_scans()), doctest::Contains("scans in both directions"));
+}
 TEST_CASE("golden: a matrix product with its epilogue") { against_golden("matmul", loop::samples::matmul()); }
 
 TEST_CASE("the text holds no inline PTX, no float atomics and no toolkit header") {

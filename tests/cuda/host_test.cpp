@@ -1,5 +1,5 @@
 // The helpers of generated CUDA text, compiled by the host's compiler: on f16, bf16 and fp8 they must give loop::eval's
-// bits, whatever the machine.
+// bits, in scans the strip driver's, whatever the machine.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 
@@ -8,6 +8,7 @@
 #include <cstring>
 #include <random>
 
+#include "jit/strip/scan.h"
 #include "loop/eval.h"
 
 #define __device__
@@ -63,4 +64,21 @@ TEST_CASE("f16, bf16 and fp8 of generated CUDA text convert as eval does") {
   CHECK(wrong<cuda_text::BF16, uint16_t>(DType::bf16) == 0);
   CHECK(wrong<cuda_text::F8E4M3, uint8_t>(DType::f8e4m3) == 0);
   CHECK(wrong<cuda_text::F8E5M2, uint8_t>(DType::f8e5m2) == 0);
+}
+
+TEST_CASE("scans of generated CUDA text are those of the strip driver, element by element") {
+  const auto add = [](float a, float b) { return a + b; };
+  for (const bool exclusive : {false, true}) {
+    const ingot::loop::Node node{
+        .op = Prim::scan_sum, .type = DType::f32, .imm = exclusive ? ingot::loop::scan_exclusive : 0};
+    std::vector<float> x(10000), y;
+    std::mt19937 random(2);
+    for (float& v : x) v = std::ldexp(static_cast<float>(random()), static_cast<int>(random() % 40) - 52);
+    auto scan = cuda_text::make_scan<float>(-0.0f, 0.0f, add);
+    for (const float v : x) y.push_back(exclusive ? scan.exclusive(v) : scan.inclusive(v));
+    ingot::jit::ScanState state;
+    ingot::jit::scan_begin(node, state);
+    ingot::jit::scan_items(node, state, reinterpret_cast<char*>(x.data()), static_cast<int64_t>(x.size()));
+    CHECK(std::memcmp(x.data(), y.data(), x.size() * sizeof(float)) == 0);
+  }
 }

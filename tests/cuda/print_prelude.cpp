@@ -3,4 +3,7 @@
 
 #include "jit/cuda/nodes.h"
 
-int main() { return std::printf("%s%s", ingot::jit::cuda::prelude(), ingot::jit::cuda::narrow_prelude()) < 0; }
+int main() {
+  using namespace ingot::jit::cuda;
+  return std::printf("%s%s%s", prelude(), narrow_prelude(), scan_prelude()) < 0;
+}

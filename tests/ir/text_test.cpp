@@ -168,6 +168,7 @@ TEST_CASE("every op prints and reads back to an equal graph") {
   const ValueId places = g.input("places", DType::i64, {b, n, six}), labels = g.input("labels", DType::i8, {b, n});
   const ValueId pairs = g.input("pairs", DType::u16, {n, t.constant(2)});
   const ValueId bytes_of_n = g.input("bytes_of_n", DType::u8, {b, six, t.constant(1)});
+  const ValueId seed = g.input("seed", DType::u64, {});
   for (const OpInfo& op : op_table()) {
     const ValueId of_type = op.types == TypeSet::boo ? m : op.types == TypeSet::bit || op.types == TypeSet::itg ? i : x;
     std::vector<ValueId> operands(op.min_operands, of_type);
@@ -278,6 +279,17 @@ TEST_CASE("every op prints and reads back to an equal graph") {
         break;
       case Rule::scatter: operands = {x, places, x}, variants = {{}, {integer("axis", 1)}}; break;
       case Rule::searchsorted: operands = {w, x}, variants = {{}, {{"side", Attr::of_string("right")}}}; break;
+      case Rule::dropout:
+        operands = {x, seed}, variants = {{{"p", Attr::of_float(0.25)}, integer("stream", -1)}};
+        break;
+      case Rule::unpack_bits:
+        operands = {bytes}, variants = {{}, {integer("count", 41), {"bitorder", Attr::of_string("big")}}};
+        break;
+      case Rule::scan:
+        variants = {{}, {integer("axis", 0), {"exclusive", Attr::of_bool(true)}, {"reverse", Attr::of_bool(true)}}};
+        break;
+      case Rule::random: operands = {seed}, variants = {{dims("shape", {b, six}), integer("stream", 3)}}; break;
+      case Rule::bernoulli: operands = {seed, w}, variants = {{dims("shape", {b, six})}}; break;
       case Rule::unary:
         if (op.name == "gelu") variants.push_back({{"approximate", Attr::of_string("tanh")}});
         if (op.name == "elu") variants.push_back({{"alpha", Attr::of_float(1.0 / 3)}});

@@ -127,6 +127,15 @@ Kernel scans() {
   const Val up{b, b.scan(Prim::scan_sum, (x * x).id(), 0)};
   const Val most{b, b.scan(Prim::scan_max, (up - x).id(), scan_exclusive)};
   store(b, DType::f32, 3, most + up);
+  return b.finish();
+}
+
+Kernel two_way_scans() {
+  Builder b(1, 1);
+  const Val x = load(b, DType::f32, 3);
+  const Val up{b, b.scan(Prim::scan_sum, (x * x).id(), 0)};
+  const Val most{b, b.scan(Prim::scan_max, (up - x).id(), scan_exclusive)};
+  store(b, DType::f32, 3, most + up);
   store(b, DType::f32, 3, {b, b.scan(Prim::scan_prod, x.id(), scan_reverse)});
   return b.finish();
 }

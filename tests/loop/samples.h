@@ -19,8 +19,11 @@ Kernel column_sum();  // mean of the columns of a bf16 matrix
 Kernel spread();      // a row's maximum stored all along the row, and once
 Kernel integers();    // every kind of literal and most integer primitives
 Kernel scalars();     // no axis at all
-Kernel scans();       // a sum and a maximum of what it gives, upwards; a product downwards
+Kernel scans();       // a sum and a maximum of what it gives
 Kernel gather();      // rows of an f16 table by i64 indices, half a row in
+
+// The same beside a product downwards. Not in all(): there is no CUDA text of it.
+Kernel two_way_scans();
 
 struct Sample {
   std::string name;

@@ -157,7 +157,7 @@ sweep 2 granule 16 weight 5
 }
 
 TEST_CASE("scans are walked strip by strip with what reads them, those of the other direction apart") {
-  const Kernel k = samples::scans();
+  const Kernel k = samples::two_way_scans();
   CHECK(to_text(k, schedule(k)) == R"(schedule lanes cols
 hold h0 = %2 scanned from %1 from sweep 0
 hold h1 = %7 scanned from %0 from sweep 0
