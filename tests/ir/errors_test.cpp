@@ -139,7 +139,7 @@ TEST_CASE("the names of other languages lead to the op, and only near spellings 
     CHECK(said(name) == std::string(", did you mean ") + op + "?");
   }
   // Near the spelling of an op, but nothing like it.
-  for (const char* name : {"cumsum", "cumprod", "sort"}) CHECK(said(name) == ", and no op here does the same");
+  CHECK(said("sort") == ", and no op here does the same");
   for (const char* name : {"quux", "x", "convolution", "fft"}) CHECK(said(name) == "");
 }
 
