@@ -61,7 +61,6 @@ void dot_general(Rebuild& r, const ir::Op& op) {
 ValueId attention(Rebuild& r, const ir::Op& op) {
   const ir::Value& q = r.from().value(op.operands[0]);
   const Widened w{r, q.dtype};
-  DimTable& dims = r.to().dims();
   const auto number = [&](double v) { return r.to().scalar(w.inside(), v); };
   const auto equal = [&](ValueId v, ValueId to) { return r.op(OpCode::op_eq, {v, to}); };
   const auto where = [&](ValueId c, ValueId a, ValueId b) { return r.op(OpCode::op_select, {c, a, b}); };

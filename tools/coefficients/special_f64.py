@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Coefficients of erfinv, lgamma and digamma (mpmath): interpolation in Chebyshev points, which is within a small factor
-of the best polynomial, with the error of the polynomial rounded to doubles."""
+"""Coefficients of erfinv, lgamma and digamma (mpmath): interpolation in Chebyshev points, which is within a small
+factor of the best polynomial, with the error of the polynomial rounded to doubles."""
 from mpmath import cospi, digamma, erfinv, exp, findroot, log, loggamma, mp, mpf, pi, sqrt
 
 mp.prec = 300
@@ -30,7 +30,8 @@ def fit(name, f, lo, hi, center, degree):
         for v in reversed(rounded):
             value = value * (x - center) + v
         worst = max(worst, abs(value / exact - 1))
-    print(f"{name}, {degree + 1} coefficients from the constant one, log2 of the relative error {float(log(worst, 2)):.1f}:")
+    error = float(log(worst, 2))
+    print(f"{name}, {degree + 1} coefficients from the constant one, log2 of the relative error {error:.1f}:")
     for v in rounded:
         print("  " + float(v).hex())
 
