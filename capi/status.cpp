@@ -57,14 +57,16 @@ std::string printable(std::string_view text) {
 }  // namespace
 
 ingot_status* make_status(Code code, std::string_view message) noexcept {
-  if (ingot_status* s = fixed(code)) return s;
+  // OUT_OF_RANGE tells which op and index it was, if there is memory for that.
+  ingot_status* const constant = fixed(code);
+  if (constant && (code != Code::out_of_range || message.empty())) return constant;
   try {
     auto s = std::make_unique<ingot_status>();
     s->code = code;
     s->message = printable(message);
     return s.release();
   } catch (...) {
-    return fixed(Code::out_of_memory);
+    return constant ? constant : fixed(Code::out_of_memory);
   }
 }
 

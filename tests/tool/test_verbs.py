@@ -218,7 +218,10 @@ class Ops(ToolTest):
             sizes = ["--random", "1", "--shape", f"B={rows}", "--shape", "N=4", "--shape", "M=2", "--backend", "interp"]
             with self.subTest(op["name"]):
                 self.assertIn(f"`{op['example']}`", self.page())
-                results = "%r, %other" if op["name"] == "split" else "%r"
+                results = {"split": "%r, %other", "frexp": "%r, %other", "batch_norm_training": "%r, %mean, %var"}
+                results = results.get(op["name"], "%r")
+                if op["class"] == "gather" or op["name"] == "cross_entropy":  # an index for every operand
+                    sizes += [flag for name in "ijkl" for flag in ("--range", f"{name}=-1:1")]
                 body = f"  {results} = {op['example']}\n  %same = eq %r, %r\n  %all = reduce_all %same\n  return %all\n"
                 graph = self.graph(f"graph @g({inputs}) -> (bool[]) {{\n{body}}}\n")
                 self.assertIn(b"bool[]", self.ok("run", graph, *sizes))
