@@ -2,9 +2,9 @@
 # Builds and runs the figures of docs/benchmarks.md. Called by ./do bench after a build.
 set -eu
 cd "$(dirname "$0")/.."
-ninja -C build bench/figures bench/latency bench/sizes bench/indexed bench/cold_start bench/functions >/dev/null
+ninja -C build bench/figures bench/latency bench/sizes bench/indexed bench/scans bench/cold_start bench/functions >/dev/null
 mkdir -p build/bench
-for program in figures latency sizes indexed cold_start functions; do
+for program in figures latency sizes indexed scans cold_start functions; do
   build/bench/$program --json build/bench/$program.json
   echo
 done
