@@ -2,9 +2,10 @@
 # Builds and runs the figures of docs/benchmarks.md. Called by ./do bench after a build.
 set -eu
 cd "$(dirname "$0")/.."
-ninja -C build bench/figures bench/latency bench/sizes bench/indexed bench/scans bench/cold_start bench/functions >/dev/null
+programs='figures latency sizes indexed scans cold_start functions'
+for program in $programs; do ninja -C build "bench/$program" >/dev/null; done
 mkdir -p build/bench
-for program in figures latency sizes indexed scans cold_start functions; do
+for program in $programs; do
   build/bench/$program --json build/bench/$program.json
   echo
 done
