@@ -11,7 +11,6 @@ namespace ingot::runtime {
 namespace {
 
 using loop::RefKind;
-using loop::ViewKind;
 
 // Scratch above this is not kept between runs.
 constexpr size_t keep_scratch = size_t{64} << 20;
