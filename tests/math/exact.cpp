@@ -13,7 +13,7 @@ class Number {
   ~Number() { mpfr_clear(v_); }
   Number(const Number&) = delete;
   Number& operator=(const Number&) = delete;
-  operator mpfr_ptr() { return v_; }
+  operator mpfr_ptr() { return v_; }  // NOLINT(google-explicit-constructor): an argument of mpfr's functions
 
  private:
   mpfr_t v_;
