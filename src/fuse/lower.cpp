@@ -194,7 +194,8 @@ class Lowering {
 
   uint64_t add_check(const ir::Op& op, uint32_t dim) {
     step_.checks.push_back(
-        cat(ir::op_info(op.code)->name, ": an index along axis ", dim, " of ", g_.describe(op.operands[0])));
+        {cat(ir::op_info(op.origin)->name, ": an index along axis ", dim, " of ", g_.describe(op.operands[0])),
+         ir::is_signed(g_.value(op.operands[1]).dtype)});
     return step_.checks.size() - 1;
   }
 

@@ -161,7 +161,7 @@ ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<cons
       }
     }
     const auto index = static_cast<uint32_t>(ops_.size());
-    Op op{code, {operands.begin(), operands.end()}, std::move(inference.attrs), {}};
+    Op op{code, {operands.begin(), operands.end()}, std::move(inference.attrs), {}, code};
     for (ResultType& r : inference.results) {
       const auto which = static_cast<uint32_t>(op.results.size());
       op.results.push_back(add_value({ValueKind::result, r.dtype, std::move(r.shape), index, which}, {}));

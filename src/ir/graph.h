@@ -36,6 +36,7 @@ struct Op {
   std::vector<ValueId> operands;
   std::vector<Attr> attrs;  // one per AttrSpec of the row, in its order
   std::vector<ValueId> results;
+  OpCode origin;  // the op that the host wrote: another one where this is part of its decomposition
 };
 
 // Compact row-major bytes of a constant. `owner` keeps borrowed memory alive (its deleter calls the host's destroy).
@@ -75,6 +76,8 @@ class Graph {
   static constexpr size_t any_count = 0;  // of results
   ValueId op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs = {},
              size_t n_results = any_count);
+  // Of the op appended last, by the pass that decomposes `origin` or copies what was.
+  void set_origin(OpCode origin) { ops_.back().origin = origin; }
   void output(std::string_view name, ValueId value);
   void set_name(ValueId value, std::string_view name);
   void set_flags(uint32_t flags) { flags_ = flags; }

@@ -50,6 +50,13 @@ bool takes(const OpInfo& op, DType t) {
   return in_set(op.types, t) && !(computes(op) && is_storage_only(t));
 }
 
+// How many results; null where the attributes tell.
+std::string_view results_of(const OpInfo& op) {
+  if (op.rule == Rule::split) return "null";
+  if (op.code == OpCode::op_frexp) return "2";
+  return op.code == OpCode::op_batch_norm_training ? "3" : "1";
+}
+
 std::string op_json(const OpInfo& op) {
   std::string out = cat("{\"name\": ", json_string(op.name), ", \"number\": ", static_cast<uint32_t>(op.code),
                         ", \"class\": ", json_string(name(op.cls)), ", \"operands\": [", op.min_operands, ", ",
@@ -67,7 +74,8 @@ std::string op_json(const OpInfo& op) {
             ", \"kind\": ", json_string(name(a.kind)), ", \"required\": ", a.required,
             ", \"default\": ", a.required ? "null" : json_string(a.fallback), ", \"doc\": ", json_string(a.doc), "}");
   }
-  return out + cat("], \"doc\": ", json_string(op.doc), ", \"example\": ", json_string(example_of(op)), "}");
+  return out + cat("], \"results\": ", results_of(op), ", \"doc\": ", json_string(op.doc),
+                   ", \"example\": ", json_string(example_of(op)), "}");
 }
 
 std::string_view dtypes_text(const OpInfo& op) {
@@ -112,8 +120,11 @@ std::string op_table_markdown() {
 Made from the op table (`src/ir/ops.def`) by `make_ops_page`; a test holds the two together. `ingot ops --json` prints
 the same as data.
 
-- **Operands.** All have one dtype, and nothing promotes by itself; `select` takes a bool condition first. Elementwise
-  ops broadcast as NumPy does. In the text form a number may stand for an operand where another one tells its dtype.
+- **Operands.** All have one dtype unless the op's row says otherwise, and nothing promotes by itself; `select` takes a
+  bool condition first. Elementwise ops broadcast as NumPy does. In the text form a number may stand for an operand where
+  another one tells its dtype; elsewhere it is a constant of its own, `%zero = constant 0.0 : f32[]`.
+- **Indices** have any integer dtype, whatever that of the data. Negative ones count from the end; one out of range fails
+  the run with OUT_OF_RANGE and a message that names op, operand and index ([numerics.md](numerics.md)).
 - **Dtypes.** Integers: `i8 i16 i32 i64 u8 u16 u32 u64`, the signed ones `i8 i16 i32 i64`. Floats: `f16 bf16 f32 f64`.
   fp8: `f8e4m3 f8e5m2`, which are stored, moved and cast, not computed with.
 - **Attributes** stand in braces. A dtype is written in quotes (`to = "f32"`). A list of dims takes numbers and dim
@@ -125,9 +136,11 @@ the same as data.
   last index, a limit that includes index 0 is `-(extent + 1)` or less.
 - **Reductions of nothing** (an extent of 0) give the value that changes no other: sum 0, product 1, max `-inf` and min
   `inf` (of integers the lowest and the highest of the dtype), any false, all true; the mean is NaN.
+- **Results.** One, but for `split` (one a part), `frexp` (mantissa, exponent) and `batch_norm_training` (three). They are
+  all named: `%m, %e = frexp %x`.
 - Rounding, NaN and the order of sums: [numerics.md](numerics.md).
 
-Each example is the right side of `%r = ...` (of `%r, %r2 = ...` where an op has two results) in a graph with the inputs
+Each example is the right side of `%r = ...` in a graph with the inputs
 `)",
       example_inputs(), "`.\n");
   for (const OpClass cls : {OpClass::elementwise, OpClass::function, OpClass::reduce, OpClass::scan, OpClass::movement,

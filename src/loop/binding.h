@@ -58,13 +58,19 @@ struct Routine {
 };
 inline size_t operand_count(const Routine& r) { return r.op == ir::OpCode::op_searchsorted ? 2 : 3; }
 
+// What to say of an index that is none.
+struct IndexCheck {
+  std::string what;  // what comes before the index
+  bool from_end;     // whether negative ones count from the end
+};
+
 struct Step {
   Kernel kernel;
-  Routine routine;                  // with views of the operands, then of where the result goes, and no kernel
-  std::vector<ir::DimId> sizes;     // per size slot
-  std::vector<ViewBinding> views;   // per view
-  std::vector<uint32_t> ops;        // graph ops computed here, ascending; for dumps
-  std::vector<std::string> checks;  // per number of a check: what to say of an index that fails it, before the index
+  Routine routine;                 // with views of the operands, then of where the result goes, and no kernel
+  std::vector<ir::DimId> sizes;    // per size slot
+  std::vector<ViewBinding> views;  // per view
+  std::vector<uint32_t> ops;       // graph ops computed here, ascending; for dumps
+  std::vector<IndexCheck> checks;  // per number of a check
 };
 
 }  // namespace ingot::loop

@@ -15,10 +15,12 @@ ir::Graph decompose(const ir::Graph& graph) {
   Rebuild r(graph);
   for (uint32_t i = 0; i < graph.op_count(); ++i) {
     const ir::Op& op = graph.op(i);
+    r.begin_origin(op);
     if (const auto at = known.find(op.code); at != known.end()) at->second(r, op);
     else if (ir::op_info(op.code)->cls == ir::OpClass::reduce)
       r.set(op.results[0], reduced(r, op.code, r(op.operands[0]), attr(op, "axes").ints, attr(op, "keepdims").i != 0));
     else r.copy(op);
+    r.end_origin();
   }
   return r.finish();
 }

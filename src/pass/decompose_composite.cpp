@@ -80,7 +80,6 @@ ValueId attention(Rebuild& r, const ir::Op& op) {
   s = r.op(OpCode::op_mul, {s, scale});
 
   const ValueId unseen = number(-std::numeric_limits<double>::infinity());
-  const size_t rank = r.to().value(s).shape.size();
   if (op.operands.size() > 3) {
     const ValueId mask = r(op.operands[3]);
     if (r.to().value(mask).dtype == DType::boolean) s = where(mask, s, unseen);
@@ -93,7 +92,8 @@ ValueId attention(Rebuild& r, const ir::Op& op) {
     };
     s = where(r.op(OpCode::op_le, {index(1), index(0)}), s, unseen);
   }
-  const auto columns = static_cast<int64_t>(rank) - 1;
+  // A mask may have leading dims that only v has, so the last dim is that of the masked products.
+  const auto columns = static_cast<int64_t>(r.to().value(s).shape.size()) - 1;
   const ValueId most = reduced(r, OpCode::op_reduce_max, s, {columns}, true);
   const ValueId e = r.op(OpCode::op_exp, {r.op(OpCode::op_sub, {s, where(equal(most, unseen), number(0), most)})});
   const ValueId sum = reduced(r, OpCode::op_reduce_sum, e, {columns}, true);

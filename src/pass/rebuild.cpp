@@ -16,7 +16,9 @@ ValueId Rebuild::operator()(ValueId old) {
 }
 
 ValueId Rebuild::op(OpCode code, std::initializer_list<ValueId> operands, std::initializer_list<NamedAttr> attrs) {
-  return to_.op(code, {operands.begin(), operands.size()}, {attrs.begin(), attrs.size()});
+  const ValueId v = to_.op(code, {operands.begin(), operands.size()}, {attrs.begin(), attrs.size()});
+  if (origin_) to_.set_origin(origin_->origin);
+  return v;
 }
 
 void Rebuild::copy(const ir::Op& op) {
@@ -24,6 +26,7 @@ void Rebuild::copy(const ir::Op& op) {
   operands.reserve(op.operands.size());
   for (const ValueId v : op.operands) operands.push_back((*this)(v));
   const ValueId first = to_.op(op.code, operands, named_attrs(op));
+  to_.set_origin(op.origin);
   for (size_t i = 0; i < op.results.size(); ++i) now_[op.results[i]] = first + static_cast<ValueId>(i);
 }
 

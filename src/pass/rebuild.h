@@ -23,6 +23,9 @@ class Rebuild {
   ValueId operator()(ValueId old);
   void set(ValueId old, ValueId now) { now_[old] = now; }
 
+  // What is appended until end_origin() is part of what `op` decomposes into, for messages.
+  void begin_origin(const ir::Op& op) { origin_ = &op; }
+  void end_origin() { origin_ = nullptr; }
   // Appends an op to the new graph.
   ValueId op(OpCode code, std::initializer_list<ValueId> operands, std::initializer_list<NamedAttr> attrs = {});
   // Appends the same op over the new operands and sets its results.
@@ -35,6 +38,7 @@ class Rebuild {
   const ir::Graph& from_;
   ir::Graph to_;
   std::vector<ValueId> now_;
+  const ir::Op* origin_ = nullptr;
 };
 
 // The attributes of an op that exists, by name.

@@ -47,7 +47,7 @@ struct StepSpec {
   std::shared_ptr<const jit::Program> program;  // null: a routine
   std::vector<ir::DimId> sizes;
   std::vector<loop::ViewBinding> views;
-  std::vector<std::string> checks;  // loop::Step::checks
+  std::vector<loop::IndexCheck> checks;  // loop::Step::checks
   loop::Routine routine;
 
   bool stores(size_t view) const;

@@ -20,11 +20,11 @@ constexpr uint64_t stream_bytes = uint64_t{24} << 20;
 }  // namespace
 
 void fail_for(const jit::Fault& fault, const StepSpec& step) {
+  const auto& [what, from_end] = step.checks[fault.check - 1];
   // A negative index was counted from the end.
-  const int64_t index = fault.index < 0 ? fault.index - fault.extent : fault.index;
-  const std::string& what = step.checks[fault.check - 1];
+  const int64_t index = from_end && fault.index < 0 ? fault.index - fault.extent : fault.index;
   if (fault.extent == 0) fail(Code::out_of_range, what, " is ", index, ", but there is nothing along that axis");
-  fail(Code::out_of_range, what, " is ", index, ", expected ", -fault.extent, " to ", fault.extent - 1);
+  fail(Code::out_of_range, what, " is ", index, ", expected ", from_end ? -fault.extent : 0, " to ", fault.extent - 1);
 }
 
 bool StepSpec::stores(size_t view) const {

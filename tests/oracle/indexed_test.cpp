@@ -76,13 +76,14 @@ TEST_CASE("an index out of range is an error that names op, operand and index, h
       };
       CHECK(said(floats({3}, {1, 2, 3})) == "");
       indices.back() = 3;
-      CHECK(said(floats({3}, {1, 2, 3})) == "gather: an index along axis 0 of %x: f32[N] is 3, expected -3 to 2");
+      const char* expected = ir::is_signed(t) ? ", expected -3 to 2" : ", expected 0 to 2";
+      CHECK(said(floats({3}, {1, 2, 3})) == cat("gather: an index along axis 0 of %x: f32[N] is 3", expected));
       indices.back() = ir::is_signed(t) ? -4 : t == DType::u8 ? 255 : INT64_MIN;
       CHECK(said(floats({3}, {1, 2, 3})) == cat("gather: an index along axis 0 of %x: f32[N] is ",
                                                 ir::is_signed(t) ? -4
                                                 : t == DType::u8 ? 255
                                                                  : INT64_MAX,
-                                                ", expected -3 to 2"));
+                                                expected));
       indices.back() = 1;
       CHECK(said(floats({0}, {})) ==
             "gather: an index along axis 0 of %x: f32[N] is 1, but there is nothing along that axis");
@@ -161,4 +162,19 @@ TEST_CASE("one_hot counts from the end and has no row for what is out of range")
   for (const Way& way : all_ways())
     for (const Array& got : run(*compile(g, way), inputs))
       CHECK(difference(floats({3, 4}, {1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0}), got).empty());
+}
+
+TEST_CASE("a label that is no class fails the run, below 0 too, and the message is cross_entropy's") {
+  for (const DType t : {DType::i32, DType::i64, DType::u8}) {
+    Net net;
+    const ValueId x = net.in("x", DType::f32, {net.sym("B"), net.sym("C")}), l = net.in("l", t, {net.sym("B")});
+    net.out(net.op(OpCode::op_cross_entropy, {x, l}, {{"ignore_index", Attr::of_int(100)}}));
+    const auto g = net.done();
+    const Array scores = floats({2, 3}, {1, 2, 3, 4, 5, 6});
+    const std::string start = "cross_entropy: an index along axis 1 of %x: f32[B, C] is ";
+    CHECK(failure(g, std::vector{scores, integers(t, {2}, {0, 2})}).empty());
+    CHECK(failure(g, std::vector{scores, integers(t, {2}, {1, 100})}).empty());
+    CHECK(failure(g, std::vector{scores, integers(t, {2}, {0, 3})}) == start + "3, expected 0 to 2");
+    if (ir::is_signed(t)) CHECK(failure(g, std::vector{scores, integers(t, {2}, {-1, 0})}).starts_with(start));
+  }
 }

@@ -301,6 +301,11 @@ class Battery {
     const ValueId heads = net_.op(OpCode::op_transpose, {pile}, {ints("perm", {1, 0, 2})});
     add(OpCode::op_attention, {narrow, narrow, heads}, {{"causal", Attr::of_bool(true)}});
     add(OpCode::op_attention, {heads, narrow, narrow, column_});
+    // A mask with the leading dims that only v has.
+    const ValueId each = net_.op(OpCode::op_stack, {column_, column_, column_});
+    add(OpCode::op_attention, {narrow, narrow, heads, each});
+    add(OpCode::op_attention, {narrow, narrow, heads, net_.op(OpCode::op_gt, {each, one_})},
+        {{"causal", Attr::of_bool(true)}});
     const ValueId seen = net_.op(OpCode::op_gt, {column_, one_});
     add(OpCode::op_attention, {narrow, narrow, narrow, seen}, {{"scale", Attr::of_float(-0.75)}});
     for (const int64_t axis : {0, 1}) {
@@ -427,7 +432,9 @@ class Battery {
     const ValueId rows = net_.op(OpCode::op_pad, {x_, one_}, {ints("low", {0, 1}), ints("high", {0, 0})});
     const ValueId columns = net_.op(OpCode::op_transpose, {rows}, {ints("perm", {1, 0})});
     const DimId classes = net_.g->dims().add(n_, net_.num(1));
-    const ValueId labels = index_along({m_}, classes);
+    const ValueId labels =
+        net_.op(OpCode::op_mod, {index_along({m_}, classes),
+                                 net_.op(OpCode::op_dim, {}, {{"size", {.kind = ir::AttrKind::dim, .i = classes}}})});
     const ValueId first = net_.g->scalar(DType::i64, uint64_t{0});
     const ValueId count = net_.op(OpCode::op_iota, {}, {{"shape", Attr::of_dims({m_})}});
     const ValueId some =

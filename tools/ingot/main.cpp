@@ -74,9 +74,12 @@ void cache_option(CLI::App* verb, EngineOptions& engine) {
 
 void feed_options(CLI::App* verb, FeedOptions& feed) {
   repeat(verb, "--input", feed.inputs, "NAME=FILE.npy, or NAME=NUMBER for a scalar; a position is a name too");
-  verb->add_option("--random", feed.random, "seed with which the inputs not named are filled")->check(whole_number);
+  verb->add_option("--random", feed.random,
+                   "seed with which the inputs not named are filled: floats in [-1, 1), signed integers -8 to 8, "
+                   "unsigned 0 to 16")
+      ->check(whole_number);
   repeat(verb, "--shape", feed.shapes, "SYMBOL=N: an extent of the inputs not named");
-  repeat(verb, "--range", feed.ranges, "NAME=LOW:HIGH: the values of a random input");
+  repeat(verb, "--range", feed.ranges, "NAME=LOW:HIGH: the values of a random input, of integers both included");
 }
 
 // CLI11 says of a word that is no verb only that a verb is missing.
