@@ -150,7 +150,8 @@ Kernel gather() {
   const NodeId ok = b.check(0, b.literal(DType::boolean, 1), counted.id(), extent.id());
   const uint16_t table =
       b.add_view({.kind = ViewKind::load, .storage = DType::f16, .tensor = b.add_tensor(), .boxes = {}});
-  store(b, DType::f16, 3, {b, b.fetch(table, ok, (offset(2) + counted * offset(0)).id())});
+  const Val stride = offset(0), along = offset(2);
+  store(b, DType::f16, 3, {b, b.fetch(table, ok, (along + counted * stride).id())});
   return b.finish();
 }
 
