@@ -6,6 +6,24 @@
 
 namespace ingot::pass {
 
+namespace {
+
+// What gathers and routines read lies in memory, where the value of a dim input does not: it becomes that of an op.
+void compute_dim_inputs(Rebuild& r) {
+  const ir::Graph& graph = r.from();
+  bool gathers = false;
+  for (uint32_t i = 0; i < graph.op_count(); ++i)
+    gathers = gathers || ir::op_info(graph.op(i).code)->cls == ir::OpClass::gather;
+  if (!gathers) return;
+  for (const ValueId v : graph.inputs()) {
+    const ir::Value& value = graph.value(v);
+    if (value.kind == ir::ValueKind::dim_input)
+      r.set(v, r.op(OpCode::op_dim, {}, {{"size", {.kind = ir::AttrKind::dim, .i = value.dim}}}));
+  }
+}
+
+}  // namespace
+
 ir::Graph decompose(const ir::Graph& graph) {
   std::unordered_map<OpCode, void (*)(Rebuild&, const ir::Op&)> known;
   for (const auto& kind :
@@ -13,6 +31,7 @@ ir::Graph decompose(const ir::Graph& graph) {
         composite_decompositions(), indexed_decompositions(), random_decompositions()})
     for (const Decomposition& d : kind) known.emplace(d.code, d.run);
   Rebuild r(graph);
+  compute_dim_inputs(r);
   for (uint32_t i = 0; i < graph.op_count(); ++i) {
     const ir::Op& op = graph.op(i);
     r.begin_origin(op);

@@ -1,5 +1,5 @@
-// Known faults of integer division and shifts, of narrow floats, and of functions near their zeros. The right values are
-// literals.
+// Known faults of integer division and shifts, of narrow floats, and of functions near their zeros. The right values
+// are literals.
 #include <cmath>
 #include <cstring>
 
@@ -108,8 +108,8 @@ TEST_CASE("log1p and expm1 of small arguments are the arguments, zeros keep thei
 TEST_CASE("log1p of f64 around -0.414, where a form that was good elsewhere lost seven bits") {
   // The values are Python's decimal at 60 digits: (Decimal(x) + 1).ln() of the double x.
   const std::vector<double> x{-0.4141892, -0.53, -0.28, -0.4142135623730951, -0.35};
-  const std::vector<double> want{-0.5347584084320597, -0.7550225842780328, -0.3285040669720361,
-                                 -0.5347999967395705, -0.4307829160924542};
+  const std::vector<double> want{-0.5347584084320597, -0.7550225842780328, -0.3285040669720361, -0.5347999967395705,
+                                 -0.4307829160924542};
   Net net;
   net.out(net.op(OpCode::op_log1p, {net.in("x", DType::f64, {net.sym("N")})}));
   const auto g = net.done();

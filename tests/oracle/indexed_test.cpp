@@ -178,3 +178,21 @@ TEST_CASE("a label that is no class fails the run, below 0 too, and the message 
     if (ir::is_signed(t)) CHECK(failure(g, std::vector{scores, integers(t, {2}, {-1, 0})}).starts_with(start));
   }
 }
+
+TEST_CASE("the value of a dim input is gathered from, scattered to and searched like any other") {
+  Net net;
+  const ValueId n = net.g->dim_input("n", net.sym("N")), i = net.in("i", DType::i32, {net.sym("K")});
+  const ValueId sorted = net.in("sorted", DType::i64, {net.sym("M")});
+  const ValueId one = net.op(OpCode::op_expand_dims, {n}, {{"axes", Attr::of_ints({0})}});
+  const ValueId again = net.op(OpCode::op_reshape, {one}, {{"shape", Attr::of_ints({1, 1})}});
+  net.out(net.op(OpCode::op_gather, {one, i}, {axis(0)}));
+  net.out(net.op(OpCode::op_gather, {again, i}, {axis(1)}));
+  net.out(net.op(OpCode::op_searchsorted, {sorted, n}));
+  net.out(net.op(OpCode::op_searchsorted, {one, sorted}));
+  net.out(net.op(OpCode::op_scatter_add, {one, i, net.op(OpCode::op_cast, {i}, {{"to", Attr::of_dtype(DType::i64)}})}));
+  net.out(net.op(OpCode::op_one_hot, {n}, {{"depth", Attr::of_int(7)}}));
+  net.out(n);
+  const Array inputs[] = {integers(DType::i64, {}, {4}), integers(DType::i32, {2}, {0, -1}),
+                          integers(DType::i64, {3}, {1, 4, 9})};
+  CHECK(check(net.done(), inputs, all_ways()).empty());
+}
