@@ -184,8 +184,17 @@ ValueId padding(Rebuild& r, ValueId x, size_t axis, DimId count, bool below, con
 
 void pad(Rebuild& r, const ir::Op& op) {
   const std::string& mode = attr(op, "mode").s;
-  if (mode == "constant") return r.copy(op);
   ValueId x = r(op.operands[0]);
+  if (mode == "constant") {
+    // Nothing is added: then nothing of the fill is in the kernel, where a fold that it is made by would have been.
+    bool changes = false;
+    for (const std::string_view side : {"low", "high"})
+      for (const int64_t d : attr(op, side).ints)
+        changes = changes || !r.to().dims().is_constant(static_cast<DimId>(d), 0);
+    if (changes) r.copy(op);
+    else r.set(op.results[0], x);
+    return;
+  }
   for (size_t axis = 0; axis < result_shape(r, op).size(); ++axis) {
     const DimId low = dim_at(attr(op, "low"), axis), high = dim_at(attr(op, "high"), axis);
     std::vector<ValueId> pieces;

@@ -147,3 +147,13 @@ TEST_CASE("every rank from 0 to 16") {
     }
   }
 }
+
+TEST_CASE("a pad that adds nothing is its operand, whatever its fill is made of") {
+  Net net;
+  const ValueId x = net.in("x", DType::f32, {net.sym("N")}), one = net.in("one", DType::f32, {});
+  const ValueId fill = net.op(OpCode::op_reduce_sum, {x});
+  net.out(net.op(OpCode::op_pad, {one, fill}, {{"low", Attr::of_ints({})}, {"high", Attr::of_ints({})}}));
+  net.out(net.op(OpCode::op_pad, {x, fill}, {{"low", Attr::of_ints({0})}, {"high", Attr::of_ints({0})}}));
+  const Array inputs[] = {floats({3}, {1, 2, 3}), floats({}, {7})};
+  CHECK(check(net.done(), inputs, all_ways()).empty());
+}
