@@ -24,19 +24,20 @@ using ir::OpCode;
 using ir::ValueId;
 
 inline constexpr float nan32 = std::numeric_limits<float>::quiet_NaN(), inf32 = std::numeric_limits<float>::infinity();
-inline constexpr double nan64 = std::numeric_limits<double>::quiet_NaN(), inf64 = std::numeric_limits<double>::infinity();
+inline constexpr double nan64 = std::numeric_limits<double>::quiet_NaN(),
+                        inf64 = std::numeric_limits<double>::infinity();
 inline constexpr int64_t sizes[] = {1, 17, 1027, 70001};
 
 inline NamedAttr axes(std::vector<int64_t> v) { return {"axes", Attr::of_ints(std::move(v))}; }
 
 template <class T>
-constexpr DType dtype_of = std::is_same_v<T, float>     ? DType::f32
-                           : std::is_same_v<T, double>  ? DType::f64
-                           : std::is_same_v<T, bool>    ? DType::boolean
-                           : std::is_same_v<T, int8_t>  ? DType::i8
-                           : std::is_same_v<T, int16_t> ? DType::i16
-                           : std::is_same_v<T, int32_t> ? DType::i32
-                           : std::is_same_v<T, int64_t> ? DType::i64
+constexpr DType dtype_of = std::is_same_v<T, float>      ? DType::f32
+                           : std::is_same_v<T, double>   ? DType::f64
+                           : std::is_same_v<T, bool>     ? DType::boolean
+                           : std::is_same_v<T, int8_t>   ? DType::i8
+                           : std::is_same_v<T, int16_t>  ? DType::i16
+                           : std::is_same_v<T, int32_t>  ? DType::i32
+                           : std::is_same_v<T, int64_t>  ? DType::i64
                            : std::is_same_v<T, uint32_t> ? DType::u32
                            : std::is_same_v<T, uint64_t> ? DType::u64
                                                          : DType::u8;

@@ -39,15 +39,15 @@ inline bool broadcasts(const Known& a, const Known& b) {
 }
 
 inline constexpr ir::OpCode float_ops[] = {
-    ir::OpCode::op_neg,       ir::OpCode::op_abs,        ir::OpCode::op_sqrt,    ir::OpCode::op_floor,
-    ir::OpCode::op_ceil,      ir::OpCode::op_round,      ir::OpCode::op_relu,    ir::OpCode::op_rsqrt,
-    ir::OpCode::op_exp,       ir::OpCode::op_log,        ir::OpCode::op_tanh,    ir::OpCode::op_erf,
-    ir::OpCode::op_sigmoid,   ir::OpCode::op_silu,       ir::OpCode::op_gelu,    ir::OpCode::op_sign,
-    ir::OpCode::op_trunc,     ir::OpCode::op_reciprocal, ir::OpCode::op_square,  ir::OpCode::op_softsign,
-    ir::OpCode::op_hardswish, ir::OpCode::op_exp2,       ir::OpCode::op_expm1,   ir::OpCode::op_log2,
-    ir::OpCode::op_log1p,     ir::OpCode::op_sin,        ir::OpCode::op_cos,     ir::OpCode::op_atan,
-    ir::OpCode::op_cbrt,      ir::OpCode::op_softplus,       ir::OpCode::op_elu,         ir::OpCode::op_selu,
-    ir::OpCode::op_mish,          ir::OpCode::op_erfinv,         ir::OpCode::op_log_sigmoid, ir::OpCode::op_lgamma,
+    ir::OpCode::op_neg,       ir::OpCode::op_abs,        ir::OpCode::op_sqrt,        ir::OpCode::op_floor,
+    ir::OpCode::op_ceil,      ir::OpCode::op_round,      ir::OpCode::op_relu,        ir::OpCode::op_rsqrt,
+    ir::OpCode::op_exp,       ir::OpCode::op_log,        ir::OpCode::op_tanh,        ir::OpCode::op_erf,
+    ir::OpCode::op_sigmoid,   ir::OpCode::op_silu,       ir::OpCode::op_gelu,        ir::OpCode::op_sign,
+    ir::OpCode::op_trunc,     ir::OpCode::op_reciprocal, ir::OpCode::op_square,      ir::OpCode::op_softsign,
+    ir::OpCode::op_hardswish, ir::OpCode::op_exp2,       ir::OpCode::op_expm1,       ir::OpCode::op_log2,
+    ir::OpCode::op_log1p,     ir::OpCode::op_sin,        ir::OpCode::op_cos,         ir::OpCode::op_atan,
+    ir::OpCode::op_cbrt,      ir::OpCode::op_softplus,   ir::OpCode::op_elu,         ir::OpCode::op_selu,
+    ir::OpCode::op_mish,      ir::OpCode::op_erfinv,     ir::OpCode::op_log_sigmoid, ir::OpCode::op_lgamma,
     ir::OpCode::op_frexp};
 
 // Ops by what they take.

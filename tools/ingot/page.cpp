@@ -101,9 +101,8 @@ class Page {
     if (symbols_) {
       const double before = static_cast<double>(unfused_.traffic(*symbols_).total());
       const double after = static_cast<double>(fused_.traffic(*symbols_).total());
-      fact(bytes_text(before - after),
-           cat("not moved, ", before > 0 ? std::lround((before - after) / before * 100) : 0, " % of ",
-               bytes_text(before)));
+      fact(bytes_text(before - after), cat("not moved, ", before > 0 ? std::lround((before - after) / before * 100) : 0,
+                                           " % of ", bytes_text(before)));
     }
     add("</div>\n");
   }
