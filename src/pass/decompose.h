@@ -40,16 +40,18 @@ inline NamedAttr axes(std::vector<int64_t> list) { return {"axes", ir::Attr::of_
 inline NamedAttr keep() { return {"keepdims", ir::Attr::of_bool(true)}; }
 inline NamedAttr shape_of(const std::vector<ir::DimId>& dims) { return {"shape", ir::Attr::of_dims(dims)}; }
 
+inline ValueId cast(Rebuild& r, ValueId v, ir::DType to) {
+  return r.op(OpCode::op_cast, {v}, {{"to", ir::Attr::of_dtype(to)}});
+}
+
 // f16 and bf16 compute in f32 inside and round once at the output.
 struct Widened {
   Rebuild& r;
   ir::DType own;
 
   bool narrow() const { return own == ir::DType::f16 || own == ir::DType::bf16; }
-  ValueId in(ValueId v) const {
-    return narrow() ? r.op(OpCode::op_cast, {v}, {{"to", ir::Attr::of_dtype(ir::DType::f32)}}) : v;
-  }
-  ValueId out(ValueId v) const { return narrow() ? r.op(OpCode::op_cast, {v}, {{"to", ir::Attr::of_dtype(own)}}) : v; }
+  ValueId in(ValueId v) const { return narrow() ? cast(r, v, ir::DType::f32) : v; }
+  ValueId out(ValueId v) const { return narrow() ? cast(r, v, own) : v; }
   ir::DType inside() const { return narrow() ? ir::DType::f32 : own; }
 };
 

@@ -15,8 +15,6 @@ using ir::DimTable;
 using ir::DType;
 using Shape = std::vector<DimId>;
 
-ValueId cast(Rebuild& r, ValueId v, DType to) { return r.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(to)}}); }
-
 // e = exp(x - max x); e / sum e. log_softmax: (x - max x) - log(sum e).
 ValueId softmax(Rebuild& r, const ir::Op& op) {
   const Widened w{r, r.from().value(op.operands[0]).dtype};

@@ -75,7 +75,7 @@ void frexp(Rebuild& r, const ir::Op& op) {
   const ValueId plain = r.op(OpCode::op_and, {r.op(OpCode::op_isfinite, {x}), r.op(OpCode::op_not, {zero})});
   r.set(op.results[0], r.op(OpCode::op_select, {plain, mantissa, r.op(OpCode::op_add, {x, x})}));
   const ValueId whole = r.op(OpCode::op_select, {plain, lifted, integer(0)});
-  r.set(op.results[1], r.op(OpCode::op_cast, {whole}, {{"to", Attr::of_dtype(DType::i32)}}));
+  r.set(op.results[1], cast(r, whole, DType::i32));
 }
 
 }  // namespace

@@ -11,8 +11,6 @@ using ir::DimId;
 using ir::DType;
 using Shape = std::vector<DimId>;
 
-ValueId cast(Rebuild& r, ValueId v, DType to) { return r.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(to)}}); }
-
 ValueId with_dim(Rebuild& r, ValueId v, size_t axis) {
   Shape shape = r.to().value(v).shape;
   shape.insert(shape.begin() + static_cast<ptrdiff_t>(axis), r.to().dims().constant(1));
@@ -73,8 +71,8 @@ ValueId cross_entropy(Rebuild& r, const ir::Op& op) {
   const ValueId e = r.op(OpCode::op_exp, {r.op(OpCode::op_sub, {x, most})});
   const ValueId log = r.op(OpCode::op_log, {r.op(OpCode::op_reduce_sum, {e}, {axes({axis}), keep()})});
   // A label below 0 is no class: unsigned it is beyond them all, where take_along_axis would count from the end.
-  const ValueId classes = r.op(OpCode::op_cast, {with_dim(r, safe, static_cast<size_t>(axis))},
-                               {{"to", Attr::of_dtype(ir::is_signed(label_type) ? DType::u64 : label_type)}});
+  const ValueId classes =
+      cast(r, with_dim(r, safe, static_cast<size_t>(axis)), ir::is_signed(label_type) ? DType::u64 : label_type);
   const ValueId picked = w.in(r.op(OpCode::op_take_along_axis, {scores, classes}, {{"axis", Attr::of_int(axis)}}));
   ValueId loss = r.op(OpCode::op_sub, {log, r.op(OpCode::op_sub, {picked, most})});
   loss = r.op(OpCode::op_reshape, {loss}, {shape_of(r.to().value(labels).shape)});

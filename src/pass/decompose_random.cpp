@@ -44,7 +44,7 @@ ValueId unpack_bits(Rebuild& r, const ir::Op& op) {
   if (attr(op, "bitorder").s == "big") bit = r.op(OpCode::op_sub, {r.to().scalar(DType::u8, uint64_t{7}), bit});
   const ValueId set =
       r.op(OpCode::op_and, {r.op(OpCode::op_shift_right, {items, bit}), r.to().scalar(DType::u8, uint64_t{1})});
-  const ValueId bits = r.op(OpCode::op_cast, {set}, {{"to", Attr::of_dtype(DType::boolean)}});
+  const ValueId bits = cast(r, set, DType::boolean);
   result.back() = all;
   const ValueId row = r.op(OpCode::op_reshape, {bits}, {shape_of(result)});
   return count == all ? row : part(r, row, result.size() - 1, dims.constant(0), count);

@@ -20,8 +20,6 @@ ValueId over_axes(Rebuild& r, const ir::Op& op, OpCode fold, ValueId x) {
 ValueId kept(Rebuild& r, const ir::Op& op, OpCode fold, ValueId x) {
   return reduced(r, fold, x, attr(op, "axes").ints, true);
 }
-ValueId cast(Rebuild& r, ValueId v, DType to) { return r.op(OpCode::op_cast, {v}, {{"to", Attr::of_dtype(to)}}); }
-
 // sum (x - mean x)^2 / max(n - ddof, 0), and its square root.
 ValueId variance(Rebuild& r, const ir::Op& op) {
   const ir::Value& value = r.from().value(op.operands[0]);
