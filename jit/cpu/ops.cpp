@@ -158,6 +158,8 @@ Value* Ops::prim(Prim op, DType to, DType from, Value* x, Value* y, Value* z) {
   switch (op) {
     case Prim::select: return select(x, y, z);
     case Prim::convert: return convert(to, from, x);
+    case Prim::number: return x;
+    case Prim::number_bits:
     case Prim::bitcast: return b.CreateBitCast(x, type(to, lanes_of(x)));
     case Prim::scale2: return scale2(x, y);
     case Prim::eq:

@@ -161,6 +161,8 @@ std::string expression(Prim op, DType t, DType from, const std::string& a, const
       if (t == DType::boolean) return cat(a, " != 0");
       if (real(from) && !f) return to_integer(t, from, a);
       return cat("(", name, ")", a);
+    case Prim::number: return a;
+    case Prim::number_bits:
     case Prim::bitcast: return cat("bits<", name, ">(", a, ")");
     default: bug("no CUDA expression for primitive ", static_cast<int>(op));
   }

@@ -119,7 +119,9 @@ class Compiler {
         code_.constants.push_back(n.imm);
         break;
       case Prim::size: at = operand(Source::size, static_cast<uint32_t>(n.imm), 8, false); break;
-      case Prim::bitcast: at = get(n.arg[0]); break;
+      case Prim::bitcast:
+      case Prim::number_bits:
+      case Prim::number: at = get(n.arg[0]); break;
       case Prim::load: {
         const loop::View& view = k_.views[n.imm];
         const auto bytes = static_cast<uint8_t>(ir::item_size(view.storage));

@@ -92,6 +92,12 @@ NodeId Builder::bitcast(DType to, NodeId a) {
   return intern({.op = Prim::bitcast, .type = to, .axes = node(a).axes, .arg = {a, no_node, no_node}});
 }
 
+NodeId Builder::number_bits(NodeId a) {
+  const DType to = type(a) == DType::f32 ? DType::i32 : DType::i64;
+  check_types(Prim::number_bits, to, type(a));
+  return intern({.op = Prim::number_bits, .type = to, .axes = node(a).axes, .arg = {a, no_node, no_node}});
+}
+
 NodeId Builder::check(uint64_t number, NodeId when, NodeId index, NodeId extent) {
   check_types(Prim::check, DType::boolean, type(when), type(index), type(extent));
   return intern({.op = Prim::check,
@@ -122,6 +128,9 @@ Kernel Builder::finish() {
   // What no store needs must not decide where a canon goes.
   const std::vector<bool> seen = nan_bits_seen(old, live_nodes(old));
 
+  // Arguments from the last to the first. The condition of a `rare` is made behind its fast arm: made before, it would
+  // hold registers all the while.
+  constexpr size_t in_order[] = {2, 1, 0}, condition_late[] = {0, 2, 1};
   // Depth first from the stores, so that kernels built in another order come out the same. The stack is explicit:
   // expressions are deep and host threads small.
   std::vector<NodeId> made(old.nodes.size(), no_node);
@@ -133,7 +142,7 @@ Kernel Builder::finish() {
       Node n = old.nodes[id];
       const size_t depth = stack.size();
       if (made[id] == no_node)
-        for (size_t i = 3; i-- > 0;)
+        for (const size_t i : n.op == Prim::rare || n.op == Prim::select ? condition_late : in_order)
           if (n.arg[i] != no_node && made[n.arg[i]] == no_node) stack.push_back(n.arg[i]);
       if (stack.size() != depth) continue;
       stack.pop_back();
@@ -142,8 +151,8 @@ Kernel Builder::finish() {
         if (a != no_node) a = made[a];
       if (n.op == Prim::canon) {
         // The argument already carries one where it needs it; what is left is a canon of a moved value.
-        const Node& arg = kernel_.nodes[n.arg[0]];
-        made[id] = !seen[id] || arg.op == Prim::canon ? n.arg[0] : intern(n);
+        const Prim arg = kernel_.nodes[n.arg[0]].op;
+        made[id] = !seen[id] || arg == Prim::canon || arg == Prim::number ? n.arg[0] : intern(n);
         continue;
       }
       made[id] = intern(n);

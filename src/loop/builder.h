@@ -25,11 +25,12 @@ class Builder {
   NodeId literal(DType type, uint64_t bits);
   NodeId size(uint16_t slot);
   NodeId load(uint16_t view);
-  // Every primitive with arguments but convert and bitcast, whose result type cannot be derived, and scans.
+  // Every primitive with arguments but convert, bitcast and number_bits, whose result type cannot be derived, and scans.
   NodeId op(Prim prim, NodeId a, NodeId b = no_node, NodeId c = no_node);
   NodeId scan(Prim prim, NodeId a, uint64_t imm);  // imm: scan_exclusive, scan_reverse
   NodeId convert(DType to, NodeId a);
   NodeId bitcast(DType to, NodeId a);
+  NodeId number_bits(NodeId a);  // f32 to i32, f64 to i64
   // Prim::check, with a number to be told apart by, and Prim::fetch.
   NodeId check(uint64_t number, NodeId when, NodeId index, NodeId extent);
   NodeId fetch(uint16_t view, NodeId ok, NodeId offset);

@@ -177,7 +177,9 @@ uint64_t eval(Prim prim, DType type, DType arg_type, uint64_t a, uint64_t b, uin
   switch (prim) {
     case Prim::select: return a ? b : c;
     case Prim::rare: return a ? c : b;
-    case Prim::bitcast: return a;
+    case Prim::bitcast:
+    case Prim::number_bits:
+    case Prim::number: return a;
     case Prim::check: return a != 0 && b < c;  // unsigned: an extent is never negative
     case Prim::convert: return convert(type, arg_type, a);
     case Prim::scale2:

@@ -47,8 +47,14 @@ Prim single(OpCode code) {
   }
 }
 
-// A function's result is arithmetic whatever path made it: no path may leak the payload of an input NaN.
-Val canonical(Val v) { return v.un(Prim::canon); }
+// A function's result is arithmetic whatever path made it: no path may leak the payload of an input NaN. Paths are made
+// canonical each for itself, so that the fast one, where it knows that no NaN comes its way, is spared the check.
+Val canonical(Val v) {
+  const Node n = v.builder().node(v.id());
+  if (n.op != Prim::rare) return v.un(Prim::canon);
+  const auto arg = [&](size_t i) { return Val{v.builder(), n.arg[i]}; };
+  return rare(arg(0), arg(1).un(Prim::canon), arg(2).un(Prim::canon));
+}
 
 // A float cast is arithmetic even where it keeps the type: a NaN becomes the canonical one.
 Val cast(Val v, DType to) {

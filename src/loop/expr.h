@@ -28,6 +28,9 @@ class Val {
   Val bin(Prim p, Val o) const { return {*b_, b_->op(p, id_, o.id_)}; }
   Val to(DType t) const { return t == type() ? *this : Val{*b_, b_->convert(t, id_)}; }
   Val cast_bits(DType t) const { return t == type() ? *this : Val{*b_, b_->bitcast(t, id_)}; }
+  // The bits of an f32 or f64 as a signed integer of that size. Of a NaN they may be those of any NaN, with either sign,
+  // and the result of a function must not depend on which; in return a NaN need not be made canonical for it.
+  Val number_bits() const { return {*b_, b_->number_bits(id_)}; }
 
  private:
   Builder* b_ = nullptr;
@@ -100,6 +103,9 @@ inline Val select(Val p, double a, Val b) { return select(p, b.lit(a), b); }
 inline Val rare(Val cond, Val fast, Val slow) {
   return {fast.builder(), fast.builder().op(Prim::rare, cond.id(), fast.id(), slow.id())};
 }
+// A value that is known not to be a NaN wherever it counts, as the fast arm of a `rare` whose condition a NaN fulfils.
+// It spares the check that an arithmetic result needs before its bits are seen.
+inline Val number(Val a) { return a.un(Prim::number); }
 inline Val is_nan(Val a) { return ne(a, a); }
 
 }  // namespace ingot::loop

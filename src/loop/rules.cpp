@@ -40,6 +40,8 @@ unsigned kinds(Prim op) {
     case Prim::trunc:
     case Prim::round:
     case Prim::scale2:
+    case Prim::number:
+    case Prim::number_bits:
     case Prim::canon: return floats;
     case Prim::and_:
     case Prim::or_:
@@ -82,6 +84,10 @@ const char* type_fault(Prim op, DType type, DType a, DType b, DType c) noexcept 
       if (is_narrow(a) ? type != DType::f32 : is_narrow(type) && a != DType::f32)
         return "f16, bf16 and fp8 convert from and to f32 only";
       return nullptr;
+    case Prim::number_bits:
+      return (a == DType::f32 && type == DType::i32) || (a == DType::f64 && type == DType::i64)
+                 ? nullptr
+                 : "it takes f32 to i32 or f64 to i64";
     case Prim::bitcast:
       if (a == DType::boolean || type == DType::boolean) return "a boolean has no bits to cast";
       if (a == type) return "it casts a type to itself";
@@ -114,13 +120,14 @@ bool makes_nan(const Kernel& kernel, const Node& node) noexcept {
     case Prim::fetch:
     case Prim::bitcast:
     case Prim::canon:
+    case Prim::number:
     // These only move bits.
     case Prim::select:
+    case Prim::rare:
     case Prim::neg:
     case Prim::abs:
     case Prim::copysign: return false;
     case Prim::convert: return ir::is_float(kernel.nodes[node.arg[0]].type);
-    // `rare` counts as arithmetic though it selects: it occurs inside functions, whose results are canonical.
     default: return true;
   }
 }
@@ -134,7 +141,7 @@ std::vector<bool> nan_bits_seen(const Kernel& kernel, const std::vector<bool>& l
     if (n.op == Prim::bitcast) seen[n.arg[0]] = true;
     if (n.op == Prim::copysign) seen[n.arg[1]] = true;
     if (!seen[i]) continue;
-    if (n.op == Prim::select) seen[n.arg[1]] = seen[n.arg[2]] = true;
+    if (n.op == Prim::select || n.op == Prim::rare) seen[n.arg[1]] = seen[n.arg[2]] = true;
     if (n.op == Prim::neg || n.op == Prim::abs || n.op == Prim::copysign) seen[n.arg[0]] = true;
   }
   return seen;

@@ -126,7 +126,8 @@ class Printer {
       for (size_t a = 0; a < prim_info(n.op)->arity; ++a) out += cat(", ", text_[n.arg[a]]);
       return out + ")";
     }
-    if (n.op == Prim::convert || n.op == Prim::bitcast) out += cat(".", ir::name(n.type));
+    if (n.op == Prim::convert || n.op == Prim::bitcast || n.op == Prim::number_bits)
+      out += cat(".", ir::name(n.type));
     out += '(';
     for (size_t a = 0; a < 3; ++a)
       if (n.arg[a] != no_node) out += cat(a ? ", " : "", text_[n.arg[a]]);

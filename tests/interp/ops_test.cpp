@@ -141,7 +141,8 @@ TEST_CASE("every strip function gives eval's bits for strips and single items") 
     for (unsigned number = 0; number < 256; ++number) {
       const auto op = static_cast<Prim>(number);
       const loop::PrimInfo* info = loop::prim_info(op);
-      if (!info || loop::has_imm(info->cls) || loop::ends_sweep(op) || op == Prim::bitcast) continue;
+      if (!info || loop::has_imm(info->cls) || loop::ends_sweep(op)) continue;
+      if (op == Prim::bitcast || op == Prim::number_bits || op == Prim::number) continue;  // no step is made for them
       for (const DType type : types)
         for (const DType a : types) {
           const bool chooses = op == Prim::select || op == Prim::rare;

@@ -53,9 +53,10 @@ loop::Kernel kernel_of(const Case& c, uint8_t rows) {
   NodeId args[3] = {loop::no_node, loop::no_node, loop::no_node};
   for (size_t i = 0; i < 3 && types[i] != DType::invalid; ++i)
     args[i] = builder.load(builder.add_view(load_view(types[i], builder.add_tensor(), axes)));
-  const NodeId value = c.op == Prim::convert   ? builder.convert(c.type, args[0])
-                       : c.op == Prim::bitcast ? builder.bitcast(c.type, args[0])
-                                               : builder.op(c.op, args[0], args[1], args[2]);
+  const NodeId value = c.op == Prim::convert       ? builder.convert(c.type, args[0])
+                       : c.op == Prim::bitcast     ? builder.bitcast(c.type, args[0])
+                       : c.op == Prim::number_bits ? builder.number_bits(args[0])
+                                                   : builder.op(c.op, args[0], args[1], args[2]);
   builder.store(builder.add_view(store_view(c.type, builder.add_tensor(), axes)), value);
   return builder.finish();
 }

@@ -35,7 +35,7 @@ std::vector<uint64_t> run(const std::vector<Node>& nodes, Loads loads, Nan nan) 
     }
     const auto arg = [&](size_t a) { return n.arg[a] == no_node ? 0 : v[n.arg[a]]; };
     v[i] = eval(n.op, n.type, nodes[n.arg[0]].type, arg(0), arg(1), arg(2));
-    const bool moves = n.op == Prim::select || n.op == Prim::neg || n.op == Prim::abs || n.op == Prim::copysign ||
+    const bool moves = n.op == Prim::select || n.op == Prim::rare || n.op == Prim::neg || n.op == Prim::abs || n.op == Prim::copysign ||
                        n.op == Prim::bitcast || n.op == Prim::canon;
     if (!moves && is_nan_of(n.type, v[i])) v[i] = nan(n.type);
   }
@@ -101,6 +101,13 @@ TEST_CASE("canon stands directly behind arithmetic whose bits are seen and nowhe
         "store v2 @2 f64(r0) canon(convert.f64(%0))\n");
   CHECK(text([&](Builder& b, Val x, Val) { put(b, x.to(DType::i32).to(DType::f32)); }) ==
         "store v2 @2 f32(r0) convert.f32(convert.i32(%0))\n");
+  // Through a `rare` as through a select; not behind a number, nor before bits that may be those of any NaN.
+  CHECK(text([&](Builder& b, Val x, Val y) { put(b, rare(lt(x, y), x + y, number(x * y))); }) ==
+        "store v2 @2 f32(r0) rare(lt(%0, %1), canon(add(%0, %1)), number(mul(%0, %1)))\n");
+  CHECK(text([&](Builder& b, Val x, Val y) { put(b, (x * y).number_bits() + 1); }) ==
+        "store v2 @2 i32(r0) add(number.bits.i32(mul(%0, %1)), 1:i32)\n");
+  CHECK(text([&](Builder& b, Val x, Val y) { put(b, number(x + y).un(Prim::canon)); }) ==
+        "store v2 @2 f32(r0) number(add(%0, %1))\n");
   // The caller's own: kept on what only moved, dropped where it is double or unseen.
   CHECK(text([&](Builder& b, Val x, Val) { put(b, x.un(Prim::canon)); }) == "store v2 @2 f32(r0) canon(%0)\n");
   CHECK(text([&](Builder& b, Val x, Val y) { put(b, (x + y).un(Prim::canon).un(Prim::canon)); }) ==

@@ -32,12 +32,12 @@ store v3 @3 f32(r0,c0) canon(add(mul(div(%5, sqrt(add(div(%7, %3), 1e-05:f32))),
 TEST_CASE("text of boxes, fills, inside and iota") {
   CHECK(to_text(samples::concat_pad()) == R"(kernel 1
 rows r0:s0
-%0 = inside v3 bool(r0) in r0 s4:s1
-%1 = load v0 @0 f32(r0) in r0 s4:s1 else 0
-%2 = load v1 @1 f32(r0) in r0 s1:s0 else 0
+%0 = load v0 @0 f32(r0) in r0 s4:s1 else 0
+%1 = load v1 @1 f32(r0) in r0 s1:s0 else 0
+%2 = inside v3 bool(r0) in r0 s4:s1
 %4 = load v2 @2 f32(r0) in r0 s2:s3 else 0x7fc00001
 %7 = iota v4 i64(r0)
-store v5 @3 f32(r0) canon(add(select(%0, %1, %2), %4))
+store v5 @3 f32(r0) canon(add(select(%2, %0, %1), %4))
 store v6 @4 i64(r0) %7
 )");
 }
@@ -79,15 +79,15 @@ store v1 @1 f32() neg(canon(add(%0, -0:f32)))
 TEST_CASE("text of integers: long operands get a line, literals are exact") {
   CHECK(to_text(samples::integers()) == R"(kernel 1
 rows r0:s0, r1:s1
-%0 = load v2 @2 bool(r0)
-%1 = load v0 @0 i8(r0,r1)
-%2 = convert.i32(%1)
-%13 = select(%0, xor(add(rem(%2, -7:i32), div(shl(%2, 3:i32), popcount(%2))), not(%2)), -2147483648:i32)
+%0 = load v0 @0 i8(r0,r1)
+%1 = convert.i32(%0)
+%12 = load v2 @2 bool(r0)
+%13 = select(%12, xor(add(rem(%1, -7:i32), div(shl(%1, 3:i32), popcount(%1))), not(%1)), -2147483648:i32)
 %14 = load v1 @1 u64(r1)
-%23 = add(mul(shr(%14, 60:u64), 18446744073709551615:u64), convert.u64(or(abs(%2), 1:i32)))
+%23 = add(mul(shr(%14, 60:u64), 18446744073709551615:u64), convert.u64(or(abs(%1), 1:i32)))
 store v3 @3 i32(r0,r1) %13
 store v4 @4 u64(r0,r1) %23
-store v5 @5 bool(r0,r1) and(lt(%2, 5:i32), not(%0))
+store v5 @5 bool(r0,r1) and(lt(%1, 5:i32), not(%12))
 store v6 @6 f64(r0,r1) bitcast.f64(%14)
 )");
 }

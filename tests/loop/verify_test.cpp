@@ -188,7 +188,7 @@ TEST_CASE("verify knows the types of each primitive") {
     for (size_t i = 0; i < args.size(); ++i) n.arg[i] = static_cast<NodeId>(i);
     k.nodes.push_back(n);
     if (ir::is_float(type) && op != Prim::canon && op != Prim::neg && op != Prim::abs && op != Prim::copysign &&
-        op != Prim::select && op != Prim::bitcast && !(op == Prim::convert && !ir::is_float(args[0])))
+        op != Prim::select && op != Prim::rare && op != Prim::number && op != Prim::bitcast && !(op == Prim::convert && !ir::is_float(args[0])))
       k.nodes.push_back({.op = Prim::canon,
                          .type = type,
                          .axes = everywhere,
@@ -264,6 +264,9 @@ TEST_CASE("verify knows the types of each primitive") {
       CHECK(accepted(Prim::convert, t, {a}) == (t != a));
       CHECK(accepted(Prim::bitcast, t, {a}) ==
             (t != a && ir::item_size(t) == ir::item_size(a) && kind(t) != B && kind(a) != B));
+      CHECK(accepted(Prim::number, t, {a}) == (t == a && kind(t) == F));
+      CHECK(accepted(Prim::number_bits, t, {a}) ==
+            ((t == DType::i32 && a == DType::f32) || (t == DType::i64 && a == DType::f64)));
       CHECK(accepted(Prim::select, t, {a, t, t}) == (a == DType::boolean));
       CHECK(accepted(Prim::select, t, {DType::boolean, a, t}) == (a == t));
       CHECK(accepted(Prim::select, t, {DType::boolean, t, a}) == (a == t));

@@ -55,8 +55,10 @@ std::vector<Node> needed_nodes(const loop::Kernel& kernel, bool slow_paths) {
 }
 
 size_t count(const std::vector<Node>& nodes) {
-  return static_cast<size_t>(std::ranges::count_if(
-      nodes, [](const Node& n) { return loop::prim_info(n.op)->arity > 0 && n.op != Prim::bitcast; }));
+  return static_cast<size_t>(std::ranges::count_if(nodes, [](const Node& n) {
+    return loop::prim_info(n.op)->arity > 0 && n.op != Prim::bitcast && n.op != Prim::number_bits &&
+           n.op != Prim::number;
+  }));
 }
 
 }  // namespace
@@ -207,6 +209,8 @@ std::string expression(const loop::Kernel& k, const Node& n) {
       if (n.type == DType::boolean) return cat(x, " != 0");
       if (ir::is_float(a->type) && !is_float) return cat(type_name(a->type), "_to_", t, "(", x, ")");
       return cat("(", t, ")", x);
+    case Prim::number: return x;
+    case Prim::number_bits:
     case Prim::bitcast: return cat(type_name(a->type), "_as_", t, "(", x, ")");
     default: break;
   }

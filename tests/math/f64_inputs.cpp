@@ -20,8 +20,8 @@ class Source {
 
   // Up to 2^30 ulps away, near distances as often as far ones.
   double near(double v) {
-    const auto away = static_cast<int64_t>(bits_() >> (34 + below(30)));
-    return std::bit_cast<double>(std::bit_cast<int64_t>(v) + (coin() ? away : -away));
+    const uint64_t away = bits_() >> (34 + below(30));
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(v) + (coin() ? away : -away));  // wraps beside -0
   }
   // Any mantissa, an exponent from lo to hi, any sign.
   double spread(int lo, int hi) {

@@ -16,7 +16,7 @@ Val erf(Val x) {
   const double magic = round_magic + 127 + 256;  // shifted into the exponent, 256 is the sign: -2^n
   const Val t = fma(q, a, magic);
   const Val f = fma(q, a, magic - t);
-  const Val minus_power = (t.cast_bits(DType::i32) << 23).cast_bits(DType::f32);
+  const Val minus_power = (t.number_bits() << 23).cast_bits(DType::f32);
   const Val far = fma(exp2_fraction(f), minus_power, 1);
   return copysign(select(lt(1.0, a), far, near), x);
 }

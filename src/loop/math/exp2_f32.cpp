@@ -12,11 +12,11 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 // p 2^n for the base's x = log(2^n p): n + 127 in the low bits of t. `bound`: |x| up to which the result is normal;
 // from `high` on it is infinite, below `low` it is 0.
 Val scale(Val x, Val p, Val t, double bound, double low, double high) {
-  const Val exponent = t.cast_bits(DType::i32) << 23;
+  const Val exponent = t.number_bits() << 23;
   const Val fast = p * exponent.cast_bits(DType::f32);
   const Val slow = scale_far(p, exponent, lt(x, 0));
   const Val clamped = select(lt(x, low), 0, select(le(high, x), inf, slow));
-  return rare(lt(x.lit(bound).cast_bits(DType::i32), abs(x).cast_bits(DType::i32)), fast, clamped);
+  return rare(lt(x.lit(bound).cast_bits(DType::i32), abs(x).number_bits()), number(fast), clamped);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 Val finish(Val x, const ExpReduced& e, double bound, double low, double high) {
   const Val p = exp_rounded(e);
   const Val slow = select(ge(x, high), inf, select(lt(x, low), 0.0, scale_any(p, e.shifted)));
-  return rare(!le(abs(x), bound), scale_normal(p, e.shifted), slow);
+  return rare(!le(abs(x), bound), number(scale_normal(p, e.shifted)), slow);
 }
 
 }  // namespace

@@ -10,9 +10,9 @@ Val expm1(Val x) {
   const Val fast = copysign(sum.high + sum.low, x);
 
   const ExpParts e = exp_parts(vmax(x, -40.0), x.lit(0), 0);
-  const Val slow = scale_far(e.s + 1, e.t.cast_bits(DType::i32) << 23, lt(x, 0));
+  const Val slow = scale_far(e.s + 1, e.t.number_bits() << 23, lt(x, 0));
   const Val clamped = select(lt(89, x), std::numeric_limits<double>::infinity(), slow);
-  return rare(lt(87, x), fast, clamped);
+  return rare(!le(x, 87), number(fast), clamped);
 }
 
 }  // namespace ingot::loop::math::f32

@@ -35,8 +35,8 @@ Val gelu_erf(Val x) {
   const Val sum = g_high + product;
   const Val sum_low = product - (sum - g_high) + (e.add_product(-product, g_high) + fma(v, g, g0 - g_high));
   const Val tail = sum + sum_low;
-  const Val power = ((e.t.cast_bits(DType::i32) << 23) + (64 << 23)).cast_bits(DType::f32);
-  return rare(lt(x, -3.5), fast, tail * power * -0x1p-64);
+  const Val power = ((e.t.number_bits() << 23) + (64 << 23)).cast_bits(DType::f32);
+  return rare(!le(-3.5, x), number(fast), tail * power * -0x1p-64);
 }
 
 }  // namespace ingot::loop::math::f32

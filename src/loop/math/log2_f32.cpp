@@ -15,10 +15,10 @@ struct Parts {
 // The logarithm of x to a base: e log(2) + f log(e) + f^2 q to that base. The roundings of the second term and of the
 // first sum are carried along; log_2.high has so few bits that the first term has none.
 Val log_base(Val x, Parts log_2, Parts log_e, std::initializer_list<double> quotient) {
-  const Val bits = x.cast_bits(DType::i32);
+  const Val bits = x.number_bits();
   const Val special = not_positive_normal(bits);
   const auto [e, f, m] =
-      log_reduce(rare(special, bits, (x * 0x1p23).cast_bits(DType::i32)));  // denormals become normal
+      log_reduce(rare(special, bits, (x * 0x1p23).number_bits()));  // denormals become normal
   const Val line = f * log_e.high;
   const Val curve = fma(f * f, horner(f, quotient), fma(f, log_e.low, fma(f, log_e.high, -line)));
   const auto sum = [&](Val exponent) {
@@ -30,7 +30,7 @@ Val log_base(Val x, Parts log_2, Parts log_e, std::initializer_list<double> quot
 
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   const Val finite = select(lt(0, x), sum(e - 23), select(eq(x, 0), -inf, x.lit(nan)));
-  return rare(special, sum(e), select(lt(x, inf), finite, x));
+  return rare(special, number(sum(e)), select(lt(x, inf), finite, x));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ Val log(Val x) {
 
   // +inf and NaN stay, zeros give -inf, below is NaN.
   const Val special = select(lt(x, 0.0), std::numeric_limits<double>::quiet_NaN(), select(eq(x, 0.0), -inf, x));
-  return rare(!(gt(x, 0.0) & lt(x, inf)), result, special);
+  return rare(!(gt(x, 0.0) & lt(x, inf)), number(result), special);
 }
 
 }  // namespace ingot::loop::math::f64

@@ -12,7 +12,7 @@ struct Reduction {
     n = t - magic;
     high = fma(n, -ln2_hi, a);
   }
-  Val power() const { return (t.cast_bits(DType::i32) << 23).cast_bits(DType::f32); }
+  Val power() const { return (t.number_bits() << 23).cast_bits(DType::f32); }
 };
 
 }  // namespace

@@ -88,7 +88,7 @@ Pair exp_pair(const ExpReduced& x) {
   return {sum.hi, sum.lo + t.head.lo};
 }
 
-Val exp2_k(Val shifted) { return ((shifted.cast_bits(DType::i64) + 1023) << 52).cast_bits(DType::f64); }
+Val exp2_k(Val shifted) { return ((shifted.number_bits() + 1023) << 52).cast_bits(DType::f64); }
 
 Pair expm1_pair(const ExpReduced& x) {
   const Pair u = fast_two_sum(x.r, fma(x.r * x.r, exp_tail(x.r), fma(x.r_lo, x.r, x.r_lo)));
@@ -102,7 +102,7 @@ LogReduced log_reduce(Val x) {
   // Moving the bits so that sqrt(1/2) becomes 1 puts k + 1023 in the exponent field. Logical shifts and the exponent
   // trick, because 64-bit arithmetic shifts and conversions are slow before AVX-512.
   constexpr int64_t sqrt_half = 0x3fe6a09e667f3bcd, one = 0x3ff0000000000000;
-  const Val moved = x.cast_bits(DType::u64) + (one - sqrt_half);
+  const Val moved = x.number_bits().cast_bits(DType::u64) + (one - sqrt_half);
   const Val biased_k = ((moved >> 52) | int64_t{0x4330000000000000}).cast_bits(DType::f64);
   const Val m = ((moved & int64_t{0x000fffffffffffff}) + sqrt_half).cast_bits(DType::f64);
   return {biased_k, m};

@@ -33,13 +33,13 @@ Val special_cases(Val x, Val y, Val magnitude) {
 // 2^(y log2 x), the logarithm and the product in f64: a relative error of 2^-35 in the logarithm is 2^-28 in the power.
 Val pow(Val x, Val y) {
   // x = 2^e (1 + f) as in log; special: all but positive normal finite x.
-  const Val bits = x.cast_bits(DType::i32);
+  const Val bits = x.number_bits();
   const Val special = le(int32_t{-0x01000000}, bits + 0x7f800000);
   const Val size = abs(x);
   const Val tiny = lt(size, 0x1p-126);
   const Val scaled = select(tiny, size * 0x1p23, size);
   const int32_t sqrt_half = 0x3f3504f3;
-  const Val d = rare(special, bits, scaled.cast_bits(DType::i32)) - sqrt_half;
+  const Val d = rare(special, bits, scaled.number_bits()) - sqrt_half;
   const Val e = (d >> 23).to(DType::f64);
   const Val f = (((d & 0x007fffff) + sqrt_half).cast_bits(DType::f32) - 1).to(DType::f64);
   const Val q = horner(
@@ -54,12 +54,12 @@ Val pow(Val x, Val y) {
   const Val n = round(u);
   const Val g = (u - n).to(DType::f32);
   const Val p = exp2_fraction(g);
-  const Val exponent = (n.to(DType::f32) + (round_magic + 127)).cast_bits(DType::i32) << 23;
+  const Val exponent = (n.to(DType::f32) + (round_magic + 127)).number_bits() << 23;
   const Val fast = p * exponent.cast_bits(DType::f32);
 
   const Val magnitude = scale_far(p, exponent, lt(u, 0));
   const Val in_range = le(abs(u), 125.0);  // false for NaN
-  return rare(special | !in_range, fast, special_cases(x, y, magnitude));
+  return rare(special | !in_range, number(fast), special_cases(x, y, magnitude));
 }
 
 }  // namespace ingot::loop::math::f32

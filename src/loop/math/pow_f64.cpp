@@ -40,7 +40,7 @@ Val pow(Val x, Val y) {
   // and the exponent 0.
   const Val magnitude = scale2(select(le(abs(v), 800.0), p, 1.0), exp_exponent(e.shifted).to(DType::i32));
   const Val usual = gt(x, 0.0) & lt(x, inf) & le(abs(v), 708.0);
-  return rare(!usual, scale_normal(p, e.shifted), pow_special(x, y, magnitude));
+  return rare(!usual, number(scale_normal(p, e.shifted)), pow_special(x, y, magnitude));
 }
 
 }  // namespace ingot::loop::math::f64

@@ -34,7 +34,7 @@ Val gated(Val x, const ExpReduced& e, double limit, double zero) {
   const Val fast = fma(x, s.value.hi, x * s.value.lo);
   const Val tail = scale_back(fma(x, s.tail.hi, x * s.tail.lo), s.negated_k);
   const Val slow = select(gt(x, limit), x, select(lt(x, -zero), -0.0, tail));
-  return rare(!le(abs(x), limit), fast, slow);
+  return rare(!le(abs(x), limit), number(fast), slow);
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ Val sigmoid(Val x) {
   const Logistic s = logistic(exp_reduce(-x));
   const Val tail = scale_back(s.tail.hi + s.tail.lo, s.negated_k);
   const Val slow = select(gt(x, 600.0), 1.0, select(lt(x, -800.0), 0.0, tail));
-  return rare(!le(abs(x), 600.0), s.value.hi + s.value.lo, slow);
+  return rare(!le(abs(x), 600.0), number(s.value.hi + s.value.lo), slow);
 }
 
 Val silu(Val x) { return gated(x, exp_reduce(-x), 600, 800); }

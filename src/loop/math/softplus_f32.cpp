@@ -25,8 +25,8 @@ Val softplus(Val x) {
   const Val fast = head + curve;
 
   // From 86 on the result is x, from -86 down e^x, which may be denormal.
-  const Val power = scale_far(one_s, e.t.cast_bits(DType::i32) << 23, lt(x, 0));
-  return rare(lt(86, a), fast, select(lt(0, x), x, select(lt(x, -104), 0, power)));
+  const Val power = scale_far(one_s, e.t.number_bits() << 23, lt(x, 0));
+  return rare(!le(a, 86), number(fast), select(lt(0, x), x, select(lt(x, -104), 0, power)));
 }
 
 Val log_sigmoid(Val x) { return -softplus(-x); }

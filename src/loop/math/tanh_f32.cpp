@@ -17,7 +17,7 @@ Val tanh(Val x) {
   const Val q =
       horner(h, {0x1.6a5e34p-10 * 32, 0x1.123adp-7 * 16, 0x1.5558a2p-5 * 8, 0x1.55549p-3 * 4, 0x1.fffffcp-2 * 2});
   const Val s = fma(h * h, q, h);  // half of it
-  const Val c = (t.cast_bits(DType::i32) << 23).cast_bits(DType::f32);
+  const Val c = (t.number_bits() << 23).cast_bits(DType::f32);
   const Val base = fma(c, 0.5, 0.5);
   const Val inverse = -1.0 / (s + base);  // negative, which spares sign changes
   const Val rest = fma(inverse, s, fma(inverse, base, 1));

@@ -28,10 +28,9 @@ Val near_circular(Val x, int quarters) {
   // 1 - r^2/2 + z^2 c, all but the first added up before it.
   const Val c = horner(z, {0x1.99e6c2p-16, -0x1.6c0c26p-10, 0x1.55554ap-5});
   const Val cosine = fma(r * -0.5, r, fma(z * z, c, r * low)) + 1;
-  const Val quadrant = t.cast_bits(DType::i32);
-  // A product, unlike a sign bit put in, does not ask for the bits of a NaN.
-  const Val sign = (((quadrant & 2) << 30) | 0x3f800000).cast_bits(DType::f32);
-  return select(lt(quadrant << 31, 0), cosine, sine) * sign;
+  const Val quadrant = t.number_bits();
+  const Val size = select(lt(quadrant << 31, 0), cosine, sine);
+  return (size.number_bits() ^ ((quadrant & 2) << 30)).cast_bits(DType::f32);
 }
 
 // x / pi in units of 2^-63, modulo 2, for finite x >= 2^13: the integer mantissa times the 96 bits of 1/pi that
@@ -74,13 +73,13 @@ Val finite(Val a, Val v) {
 Val sin(Val x) {
   const Val a = abs(x);
   const Val slow = sine_of_turns(half_turns(a, 11)) * copysign(x.lit(1), x);
-  return rare(lt(far, a), near_circular(x, 0), finite(a, slow));
+  return rare(!le(a, far), number(near_circular(x, 0)), finite(a, slow));
 }
 
 Val cos(Val x) {
   const Val a = abs(x);
   const Val slow = sine_of_turns(half_turns(a, 12) + (int64_t{1} << 62));
-  return rare(lt(far, a), near_circular(x, 1), finite(a, slow));
+  return rare(!le(a, far), number(near_circular(x, 1)), finite(a, slow));
 }
 
 }  // namespace ingot::loop::math::f32

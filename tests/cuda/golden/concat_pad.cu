@@ -12,10 +12,10 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
   const i64 total = a.size[0];
   for (i64 r = blockIdx.x * 256ll + threadIdx.x; r < total; r += gridDim.x * 256ll) {
     const i64 i0 = r;
-    const bool n0 = i0 >= a.size[4] && i0 < a.size[1];
-    const float n1 = (i0 >= a.size[4] && i0 < a.size[1]) ? at<float>(a.view[0].base + i0 * a.view[0].stride[0]) : 0x0p+0f;
-    const float n2 = (i0 >= a.size[1] && i0 < a.size[0]) ? at<float>(a.view[1].base + i0 * a.view[1].stride[0]) : 0x0p+0f;
-    const float n3 = n0 ? n1 : n2;
+    const float n0 = (i0 >= a.size[4] && i0 < a.size[1]) ? at<float>(a.view[0].base + i0 * a.view[0].stride[0]) : 0x0p+0f;
+    const float n1 = (i0 >= a.size[1] && i0 < a.size[0]) ? at<float>(a.view[1].base + i0 * a.view[1].stride[0]) : 0x0p+0f;
+    const bool n2 = i0 >= a.size[4] && i0 < a.size[1];
+    const float n3 = n2 ? n0 : n1;
     const float n4 = (i0 >= a.size[2] && i0 < a.size[3]) ? at<float>(a.view[2].base + i0 * a.view[2].stride[0]) : bits<float>(0x7fc00001u);
     const float n5 = n3 + n4;
     const float n6 = canon(n5);
