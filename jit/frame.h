@@ -11,7 +11,7 @@
 
 namespace ingot::jit {
 
-inline constexpr uint32_t frame_version = 2;
+inline constexpr uint32_t frame_version = 3;
 
 inline constexpr uint32_t frame_stream = 1;  // non-temporal stores: each lane-store pointer is 64-byte aligned
 
@@ -38,8 +38,10 @@ struct Frame {
   // Mode cols: fold slot f owns eight items at acc + f * acc_bytes; the driver initialises them at the first lane of a
   // block and collects them after it. A sweep adds each whole group's t_j to item j (float sum and prod: NUMERICS.md),
   // or merges by any assignment of lanes to items (the order-free folds). Booleans are bytes, 0 or 1.
-  // Mode row: fold slot f owns lane_capacity items of its type at acc + f * acc_stride; the sweep adds its chain's p to
-  // the item of the lane.
+  // Mode row: fold slot f owns lane_capacity items of its type at acc + f * acc_stride. For dots the sweep adds its
+  // chain's p to the item of the lane. For the other folds these are the items a_j of the lanes, and the k of the call
+  // are k_j, k_(j+8), ... k_(j+56) of one group, the first `k` of them: the sweep adds their t_j, with the identity for
+  // those that are absent.
   char* acc;
   int64_t acc_stride;
   // Results of the folds of earlier sweeps. Mode cols: eight bytes a slot, the bits zero-extended. Mode row: the
@@ -48,7 +50,7 @@ struct Frame {
   int64_t n;      // lanes of this call: a multiple of the sweep's granule, at most strip_lanes
   int64_t valid;  // lanes that count: n, or less by under one granule; a fold ignores the lanes beyond. Loads and
                   // stores may touch all n
-  int64_t k;      // mode row: how many k this call covers (the last sweep, which has no folds: unused)
+  int64_t k;      // mode row: how many k this call covers, at least one (the last sweep, which has no folds: unused)
   uint32_t flags;
   uint32_t reserved;
   char* scratch;  // the body's own, Body::scratch_bytes() of it, 64-byte aligned; nothing survives the call

@@ -95,9 +95,18 @@ class FunctionEmitter {
   void linear(const loop::Sweep& sweep, const Regions& regions);
   void grouped(const loop::Sweep& sweep, const Regions& regions);
 
-  // Mode row.
-  struct RowLists;
+  // Mode row: the nodes along k apart by whether they have the lane axis, and what does not change along k.
+  struct RowLists {
+    std::vector<NodeId> by_k;     // one scalar for each k
+    std::vector<uint16_t> views;  // loaded along k
+    size_t along = 0;             // how many nodes `varying` has
+    Regions invariant, varying;
+    loop::AxisSet lane_axis;
+  };
   void emit_tile(const loop::Sweep& sweep, const RowLists& lists, Value* index, unsigned vectors);
+  void emit_group(const loop::Sweep& sweep, const RowLists& lists, const Lanes& at);
+  Value* lane_items(NodeId fold, size_t offset);
+  llvm::Type* slot_type(NodeId fold, const Lanes& at);
 
   llvm::Module& module_;
   const Target& target_;

@@ -1,4 +1,5 @@
-// Sweeps of kernels with fold.dot: lanes run over the last row axis, and a loop over k runs inside each tile of lanes.
+// Sweeps whose lanes run over the last row axis: a loop over k runs inside each tile of lanes. For dots it is a chain
+// of fma; the other folds take up to eight k a call, which are joined in the sum order (groups.cpp).
 #include <algorithm>
 
 #include "base/error.h"
@@ -26,14 +27,6 @@ unsigned wide_tile(const loop::Kernel& kernel, const loop::Sweep& sweep, size_t 
 }
 }  // namespace
 
-// The nodes along k apart by whether they have the lane axis, and what does not change along k.
-struct FunctionEmitter::RowLists {
-  std::vector<NodeId> by_k;     // one scalar for each k
-  std::vector<uint16_t> views;  // loaded along k
-  Regions invariant, varying;
-  loop::AxisSet lane_axis;
-};
-
 void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
   begin(sweep.uniform);
   RowLists lists;
@@ -46,8 +39,9 @@ void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
     if (node.op == Prim::load) lists.views.push_back(static_cast<uint16_t>(node.imm));
   }
   for (const NodeId f : sweep.folds)
-    if (k_.nodes[f].op != Prim::fold_dot)
+    if (s_.dots && k_.nodes[f].op != Prim::fold_dot)
       fail(Code::unimplemented, "a ", loop::prim_info(k_.nodes[f].op)->name, " beside a fold.dot in one kernel");
+  lists.along = along.size();
   lists.varying = find_regions(k_, along, roots(sweep));
   std::vector<NodeId> needed = roots(sweep);
   for (const NodeId n : along)
@@ -63,7 +57,7 @@ void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
   Value* done = b.getInt64(0);
   // While a wide tile fits, then single vectors.
   std::vector<unsigned> tiles_made{1};
-  if (const unsigned wide = wide_tile(k_, sweep, along.size(), target_); wide > 1)
+  if (const unsigned wide = s_.dots ? wide_tile(k_, sweep, along.size(), target_) : 1; wide > 1)
     tiles_made.insert(tiles_made.begin(), wide);
   for (const unsigned vectors : tiles_made) {
     Value* width = b.getInt64(vectors * vector_lanes);
@@ -88,22 +82,24 @@ void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
   finish();
 }
 
+// The accumulators (by Frame::acc) or results (by Frame::value) of a fold.
+Value* FunctionEmitter::lane_items(NodeId fold, size_t offset) {
+  Value* base = field(offset, b.getPtrTy());
+  Value* stride = field(offsetof(Frame, acc_stride), b.getInt64Ty());
+  return b.CreateGEP(b.getInt8Ty(), base, b.CreateMul(stride, b.getInt64(static_cast<uint64_t>(s_.fold_slot[fold]))));
+}
+
 // `vectors` times 16 lanes from `index` on, or one lane without an index.
 void FunctionEmitter::emit_tile(const loop::Sweep& sweep, const RowLists& lists, Value* index, unsigned vectors) {
   const unsigned count = index ? vector_lanes : 0;
   std::vector<Lanes> at;
   std::vector<std::vector<Value*>> values;  // what lane_ holds, per vector of the tile
-  const auto fold_items = [&](NodeId fold, size_t offset) {
-    Value* base = field(offset, b.getPtrTy());
-    Value* stride = field(offsetof(Frame, acc_stride), b.getInt64Ty());
-    return b.CreateGEP(b.getInt8Ty(), base, b.CreateMul(stride, b.getInt64(static_cast<uint64_t>(s_.fold_slot[fold]))));
-  };
   for (unsigned u = 0; u < vectors; ++u) {
     at.push_back({index ? b.CreateAdd(index, b.getInt64(u * vector_lanes)) : nullptr, count});
     lane_.assign(k_.nodes.size(), nullptr);
-    if (sweep.folds.empty())
-      for (const NodeId f : s_.folds)
-        lane_[f] = load_items(k_.nodes[f].type, fold_items(f, offsetof(Frame, value)), at[u]);
+    for (const NodeId f : s_.folds)
+      if (std::ranges::find(sweep.folds, f) == sweep.folds.end())  // those of later sweeps nobody reads
+        lane_[f] = load_items(k_.nodes[f].type, lane_items(f, offsetof(Frame, value)), at[u]);
     emit_lanes(lists.invariant, 0, at[u]);
     values.push_back(lane_);
   }
@@ -114,6 +110,8 @@ void FunctionEmitter::emit_tile(const loop::Sweep& sweep, const RowLists& lists,
     }
     return;
   }
+
+  if (!s_.dots) return emit_group(sweep, lists, at[0]);
 
   // The loop over k: a pointer for each view, the chains p for each fold and vector.
   Value* k = field(offsetof(Frame, k), b.getInt64Ty());
@@ -155,7 +153,7 @@ void FunctionEmitter::emit_tile(const loop::Sweep& sweep, const RowLists& lists,
   for (const NodeId f : sweep.folds) {
     const DType t = k_.nodes[f].type;
     for (unsigned u = 0; u < vectors; ++u, ++slot) {
-      Value* items = fold_items(f, offsetof(Frame, acc));
+      Value* items = lane_items(f, offsetof(Frame, acc));
       Value* sum = ops.prim(Prim::add, t, t, load_items(t, items, at[u]), next[slot], nullptr);
       store_items(t, items, at[u], sum, false);
     }

@@ -227,6 +227,16 @@ class Compiler {
       step(code_.varying, ops_.move(item(id)), spread, src);
       src = spread;
     }
+    if (s_.mode == LaneMode::row) {
+      const Prim join = n.op == Prim::fold_sum    ? Prim::add
+                        : n.op == Prim::fold_prod ? Prim::mul
+                        : n.op == Prim::fold_min  ? Prim::min
+                                                  : Prim::max;
+      GroupStep g{ops_.strip(join, n.type, n.type), src, acc, {}, item(id)};
+      for (uint32_t& k : g.kept) k = new_strip(item(id));
+      code_.groups.push_back(g);
+      return;
+    }
     code_.folds.push_back({ops_.fold(n.op, n.type), src, acc});
     if (!code_.folds.back().fn) bug("interpreter: no such fold");
   }
@@ -271,6 +281,7 @@ class Compiler {
     ++at;
     const size_t after_k = at;
     for (const FoldStep& f : code_.folds) note(f.src);
+    for (const GroupStep& g : code_.groups) note(g.src);
     for (const DotStep& d : code_.dots) {
       note(d.a);
       note(d.b);
@@ -301,7 +312,7 @@ class Compiler {
         for (const uint32_t n : expire[position]) free.push_back(n);
       }
     };
-    walk(code_.per_lane, !code_.dots.empty());
+    walk(code_.per_lane, !code_.dots.empty() || !code_.groups.empty());
     // A guard may leave a strip unwritten, but what reads it then takes nothing of it.
     walk(code_.varying, false);
     for (DotStep& d : code_.dots) {
@@ -310,6 +321,8 @@ class Compiler {
       d.p = new_strip(static_cast<uint8_t>(ir::item_size(d.type)));
       code_.operands[d.p].index = code_.strips++;
     }
+    for (const GroupStep& g : code_.groups)
+      for (const uint32_t k : g.kept) code_.operands[k].index = code_.strips++;
     int64_t lanes = loop::strip_lanes;
     while (lanes > loop::fold_granule && lanes * code_.strip_item * code_.strips > l1_bytes) lanes /= 2;
     code_.lanes = lanes;

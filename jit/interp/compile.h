@@ -1,6 +1,7 @@
 // A sweep as the interpreter runs it: operands with addresses to be found at each call, and steps over them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -59,6 +60,14 @@ struct DotStep {
   uint8_t scalars;
 };
 
+// A fold in mode row that is no dot: the values of up to eight k, joined in the sum order.
+struct GroupStep {
+  StripFn join;
+  uint32_t src, acc;
+  std::array<uint32_t, loop::group_items> kept;  // a strip for each k
+  uint8_t item;
+};
+
 struct Code {
   std::vector<uint64_t> constants;
   std::vector<Operand> operands;
@@ -67,6 +76,7 @@ struct Code {
   std::vector<Step> varying;   // for each run of lanes (mode row: and each k)
   std::vector<FoldStep> folds;
   std::vector<DotStep> dots;
+  std::vector<GroupStep> groups;
   std::vector<Step> stores;  // last, since a store may be in place of any load
   uint32_t singles = 0, strips = 0;
   uint32_t strip_item = 1;  // bytes of the widest item in a strip

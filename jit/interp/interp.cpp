@@ -103,6 +103,8 @@ class Interpreter final : public Body {
       run(code.per_lane, at, n, valid, frame.fault);
       if (!code.dots.empty()) {
         dots(code, frame, at, n, valid);
+      } else if (!code.groups.empty()) {
+        groups(code, frame, at, n, valid);
       } else {
         run(code.varying, at, n, valid, frame.fault);
         if (valid > 0)
@@ -155,6 +157,25 @@ class Interpreter final : public Body {
         case StepKind::check: check(s, at, lanes, counting, fault); break;
         case StepKind::fetch: fetch(s, at, lanes, counting); break;
       }
+    }
+  }
+
+  // One run of lanes over the up to eight k of the call, joined in the sum order. An absent one is an exact identity,
+  // and so left out.
+  static void groups(const Code& code, const Frame& frame, char** at, int64_t n, int64_t valid) noexcept {
+    const auto k_step = [&](const Operand& o) { return o.source == Source::view ? frame.step[o.index] : 0; };
+    for (int64_t k = 0; k < frame.k; ++k) {
+      run(code.varying, at, n, valid, frame.fault);
+      for (const GroupStep& g : code.groups)
+        std::memcpy(at[g.kept[static_cast<size_t>(k)]], at[g.src], static_cast<size_t>(n) * g.item);
+      for (size_t o = 0; o < code.operands.size(); ++o) at[o] += k_step(code.operands[o]);
+    }
+    for (size_t o = 0; o < code.operands.size(); ++o) at[o] -= frame.k * k_step(code.operands[o]);
+    static constexpr unsigned pairs[][2] = {{0, 4}, {2, 6}, {1, 5}, {3, 7}, {0, 2}, {1, 3}, {0, 1}};
+    for (const GroupStep& g : code.groups) {
+      for (const auto& [to, from] : pairs)
+        if (from < frame.k) g.join(n, at[g.kept[to]], at[g.kept[to]], at[g.kept[from]], nullptr, 0);
+      g.join(n, at[g.acc], at[g.acc], at[g.kept[0]], nullptr, 0);
     }
   }
 

@@ -1,5 +1,6 @@
 #include "jit/strip/fold.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include <type_traits>
 
 #include "jit/frame.h"
+#include "loop/schedule.h"
 
 namespace ingot::jit {
 
@@ -95,7 +97,10 @@ void fold_init(Prim fold, DType type, char* acc, int64_t items) {
   with_type(type, [&](auto t) {
     using T = decltype(t);
     const T id = identity<T>(fold, type == DType::boolean);
-    for (int64_t i = 0; i < items; ++i) std::memcpy(acc + i * int64_t{sizeof id}, &id, sizeof id);
+    T run[8];
+    std::ranges::fill(run, id);
+    for (; items >= 8; items -= 8, acc += sizeof run) std::memcpy(acc, run, sizeof run);
+    std::memcpy(acc, run, static_cast<size_t>(items) * sizeof id);
   });
 }
 
@@ -121,6 +126,72 @@ void tree_close(Prim fold, DType type, char* stack, unsigned depth) {
     while (depth > 0) a = join(fold, read<T>(stack + --depth * acc_bytes), a);
     std::memcpy(stack, &a, sizeof a);
   });
+}
+
+namespace {
+// Runs go sixteen items at a time, which compiles to vectors at any optimisation.
+constexpr int64_t run_step = 16;
+
+template <Prim fold, class T>
+void join_run(char* to, const char* lower, const char* upper, int64_t lanes) {
+  constexpr int64_t bytes = run_step * int64_t{sizeof(T)};
+  for (int64_t i = 0; i < lanes; i += run_step, to += bytes, lower += bytes, upper += bytes) {
+    T a[run_step], b[run_step];
+    std::memcpy(a, lower, sizeof a);
+    std::memcpy(b, upper, sizeof b);
+    for (int j = 0; j < run_step; ++j) a[j] = join(fold, a[j], b[j]);
+    std::memcpy(to, a, sizeof a);
+  }
+}
+
+using JoinRun = void (*)(char* to, const char* lower, const char* upper, int64_t lanes);
+JoinRun join_run_of(Prim fold, DType type) {
+  return with_type(type, [&](auto t) -> JoinRun {
+    using T = decltype(t);
+    switch (fold) {
+      case Prim::fold_prod: return join_run<Prim::fold_prod, T>;
+      case Prim::fold_min: return join_run<Prim::fold_min, T>;
+      case Prim::fold_max: return join_run<Prim::fold_max, T>;
+      default: return join_run<Prim::fold_sum, T>;
+    }
+  });
+}
+
+void join_runs(JoinRun join, char* to, const char* lower, const char* upper, int64_t lanes, int64_t pitch) {
+  for (int64_t j = 0; j < loop::group_items; ++j) join(to + j * pitch, lower + j * pitch, upper + j * pitch, lanes);
+}
+}  // namespace
+
+unsigned lanes_push(Prim fold, DType type, char* stack, unsigned depth, int64_t block, const char* acc, int64_t lanes,
+                    int64_t pitch) {
+  const int64_t level = loop::group_items * pitch;
+  if (!(block & 1)) {
+    const auto bytes = static_cast<size_t>(lanes) * ir::item_size(type);
+    for (int64_t j = 0; j < loop::group_items; ++j)
+      std::memcpy(stack + depth * level + j * pitch, acc + j * pitch, bytes);
+    return depth + 1;
+  }
+  const JoinRun join = join_run_of(fold, type);
+  --depth;
+  join_runs(join, stack + depth * level, stack + depth * level, acc, lanes, pitch);
+  for (block >>= 1; block & 1; block >>= 1, --depth)
+    join_runs(join, stack + (depth - 1) * level, stack + (depth - 1) * level, stack + depth * level, lanes, pitch);
+  return depth + 1;
+}
+
+void lanes_close(Prim fold, DType type, char* stack, unsigned depth, int64_t lanes, int64_t pitch) {
+  const int64_t level = loop::group_items * pitch;
+  const JoinRun join = join_run_of(fold, type);
+  for (--depth; depth > 0; --depth)
+    join_runs(join, stack + (depth - 1) * level, stack + (depth - 1) * level, stack + depth * level, lanes, pitch);
+}
+
+void lanes_finish(Prim fold, DType type, char* acc, int64_t lanes, int64_t pitch, int64_t n) {
+  if (n == 0 && fold == Prim::fold_sum) std::memset(acc, 0, static_cast<size_t>(pitch));
+  if (n == 0) return;
+  const JoinRun join = join_run_of(fold, type);
+  constexpr int pairs[][2] = {{0, 4}, {2, 6}, {0, 2}, {1, 5}, {3, 7}, {1, 3}, {0, 1}};
+  for (const auto& [to, from] : pairs) join(acc + to * pitch, acc + to * pitch, acc + from * pitch, lanes);
 }
 
 uint64_t fold_finish(Prim fold, DType type, const char* acc, int64_t n) {

@@ -23,6 +23,14 @@ unsigned tree_push(loop::Prim fold, loop::DType type, char* stack, unsigned dept
 // Joins what the stack holds (at least one) into its first entry.
 void tree_close(loop::Prim fold, loop::DType type, char* stack, unsigned depth);
 
+// The same side by side for many lanes: the eight items of all lanes lie as eight runs of `lanes` items, `pitch` bytes
+// from one to the next, and a level of the stack is eight such runs; `lanes` is a multiple of 16. lanes_finish() leaves
+// the results in the first run.
+unsigned lanes_push(loop::Prim fold, loop::DType type, char* stack, unsigned depth, int64_t block, const char* acc,
+                    int64_t lanes, int64_t pitch);
+void lanes_close(loop::Prim fold, loop::DType type, char* stack, unsigned depth, int64_t lanes, int64_t pitch);
+void lanes_finish(loop::Prim fold, loop::DType type, char* acc, int64_t lanes, int64_t pitch, int64_t n);
+
 // The fold's value from the one block left, as bits, zero-extended. `n` elements were folded: none give +0 for a sum.
 uint64_t fold_finish(loop::Prim fold, loop::DType type, const char* acc, int64_t n);
 

@@ -22,6 +22,9 @@ constexpr int64_t most_tile_hold = int64_t{4} << 20;
 // Mode row: lanes of a strip, and the multiply-adds of a chunk.
 constexpr int64_t row_strip = 256;
 constexpr int64_t row_chunk_work = int64_t{1} << 20;
+// The same for the other folds in mode row: eight items a lane stay in L1, and a chunk's elements.
+constexpr int64_t lane_strip = 1024;
+constexpr int64_t lane_chunk = int64_t{1} << 18;
 
 // Whether reading the view row by row would use one item of each cache line where neighbouring rows use the others.
 bool column_like(const Geometry& g, const ViewPlan& v) {
@@ -86,11 +89,11 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
 
   pieces = 1;
   if (row_mode) {
-    g.tile_rows = tile_rows;
-    strip = row_strip;
+    if (schedule.dots) g.tile_rows = tile_rows;
+    strip = schedule.dots ? row_strip : lane_strip;
     pieces = (g.lanes + strip - 1) / strip;
-    rows_per_chunk =
-        std::max<int64_t>(1, row_chunk_work / std::max<int64_t>(1, tile_rows * std::min(g.lanes, strip) * g.k));
+    const int64_t work = g.tile_rows * std::min(g.lanes, strip) * g.k;
+    rows_per_chunk = std::max<int64_t>(1, (schedule.dots ? row_chunk_work : lane_chunk) / std::max<int64_t>(1, work));
   } else {
     rows_per_chunk = std::max<int64_t>(1, chunk_elements / std::max<int64_t>(1, g.lanes));
     if (g.tile_rows > 1) rows_per_chunk = round_up(rows_per_chunk, g.tile_rows);
@@ -111,8 +114,13 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   value = arena.take(t * folds * 8);
   levels = 0;
   if (row_mode) {
-    acc_stride = static_cast<size_t>(strip * 8);
-    acc = arena.take(t * folds * strip * 8);
+    acc_stride = static_cast<size_t>(strip * 8 * (schedule.dots ? 1 : loop::group_items));
+    acc = arena.take(t * folds * static_cast<int64_t>(acc_stride));
+    if (!schedule.dots) {
+      depth = arena.take(folds * int64_t{sizeof(uint32_t)});
+      levels = g.k > strip_lanes ? tree_levels(g.k) : 0;
+      stack = arena.take(folds * int64_t{levels} * static_cast<int64_t>(acc_stride));
+    }
   } else {
     acc = arena.take(t * folds * int64_t{acc_bytes});
     depth = arena.take(t * folds * int64_t{sizeof(uint32_t)});
@@ -133,8 +141,9 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   const int64_t lanes = round_up(std::min(g.lanes, row_mode ? strip : strip_lanes), pad_lanes);
   for (ViewPlan& v : g.views) {
     if (row_mode) {
-      // A tile of one block of k by the lanes of a strip; a short strip's lanes are padded.
-      if (v.kind != ViewKind::store) v.strip = arena.take(loop::dot_block * lanes * v.size);
+      // A tile of one block (or group) of k by the lanes of a strip; a short strip's lanes are padded.
+      const int64_t most_k = schedule.dots ? loop::dot_block : loop::fold_granule;
+      if (v.kind != ViewKind::store) v.strip = arena.take(most_k * lanes * v.size);
       else v.strip = arena.take(lanes * v.size);
       continue;
     }

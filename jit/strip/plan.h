@@ -22,7 +22,8 @@ struct Plan {
   Geometry geometry;
 
   // Mode cols: a chunk is `rows_per_chunk` whole rows or, if `pieces` > 1, one of so many pieces of one row.
-  // Mode row: `rows_per_chunk` units, each the lanes of a strip (`pieces` strips a row) for up to tile_rows outer rows.
+  // Mode row: `rows_per_chunk` units, each the lanes of a strip (`pieces` strips a row) for up to tile_rows outer rows
+  // (one where there are no dots).
   int64_t rows_per_chunk = 1;
   int64_t pieces = 1;
   int64_t strip = 0;       // mode row: lanes of a strip
@@ -33,7 +34,7 @@ struct Plan {
   size_t acc = 0, stack = 0, depth = 0, value = 0;  // per row and fold
   size_t hold_at = 0;                               // the table of Frame::hold
   size_t scan = 0;                                  // per row and hold: the ScanState of one that is scanned
-  size_t acc_stride = 0;                            // mode row
+  size_t acc_stride = 0;                            // mode row: from fold to fold
   unsigned levels = 0;                              // of a tree stack
   std::vector<size_t> hold;                         // per hold: its buffer of a row or a strip,
   std::vector<size_t> hold_pitch;                   // and the bytes from one row's to the next row's

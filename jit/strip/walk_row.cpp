@@ -1,5 +1,5 @@
-// Mode row: dot products. Strips of lanes along the last row axis; each runs all of k in blocks of dot_block, then the
-// sweep that uses the results.
+// Mode row: strips of lanes along the last row axis. Each runs all of k, for dot products in blocks of dot_block, for
+// the other folds group by group in the sum order; then the sweep that uses the results.
 #include <algorithm>
 #include <cstring>
 
@@ -38,9 +38,13 @@ class Walk {
     rows_ = rows;
     for (int64_t r = 0; r < rows; ++r) locate(r, row + r);
     for (size_t v = 0; v < g_.views.size(); ++v) shared_[v] = shared(v);
-    const int64_t whole = (lane1 - lane0) / pad_lanes * pad_lanes;
+    const int64_t whole = (lane1 - lane0) / loop::plain_granule * loop::plain_granule;
     if (whole > 0) lanes(lane0, whole, false);
-    if (lane0 + whole < lane1) lanes(lane0 + whole, lane1 - lane0 - whole, true);
+    if (lane0 + whole == lane1) return;
+    // The last lanes once more with those that make up a granule: nothing is stored in place, so that equal values are
+    // stored twice. That is far cheaper than copies, which only fewer lanes than a granule need.
+    if (whole > 0) lanes(lane1 - loop::plain_granule, loop::plain_granule, false);
+    else lanes(lane0, lane1 - lane0, true);
   }
 
  private:
@@ -109,7 +113,8 @@ class Walk {
       frame_.n = n;
       frame_.valid = m;
       if (s.folds.empty()) last_sweep(i, lane, m, n, apart);
-      else dots(i, lane, m, n, apart);
+      else if (schedule_.dots) dots(i, lane, m, n, apart);
+      else groups(i, lane, m, n, apart);
     }
   }
 
@@ -148,6 +153,64 @@ class Walk {
           if (r == 0 || !shared_[v]) present(v, lane, m, n, k0, frame_.k, apart);
         body_.sweep(i, frame_);
       }
+    }
+  }
+
+  // Blocks of 16 groups of 64 k; blocks join in a tree, lane by lane.
+  void groups(unsigned i, int64_t lane, int64_t m, int64_t n, bool apart) {
+    const Sweep& s = schedule_.sweeps[i];
+    select_row(0);
+    char* const items = frame_.acc;
+    const int64_t pitch = n * int64_t{sizeof(uint64_t)};  // the widest items, so that one will do for all folds
+    auto* const depth = reinterpret_cast<uint32_t*>(scratch_ + p_.depth);
+    const auto each = [&](auto f) {
+      for (const loop::NodeId id : s.folds) {
+        const auto slot = static_cast<size_t>(schedule_.fold_slot[id]);
+        f(kernel_.nodes[id], items + slot * p_.acc_stride, scratch_ + p_.stack + slot * p_.levels * p_.acc_stride,
+          depth[slot]);
+      }
+    };
+    each([](const loop::Node&, char*, char*, uint32_t& d) { d = 0; });
+    const bool tree = g_.k > loop::strip_lanes;
+    for (int64_t k0 = 0; k0 == 0 || k0 < g_.k; k0 += loop::strip_lanes) {
+      each([&](const loop::Node& f, char* acc, char*, uint32_t&) {
+        for (int64_t j = 0; j < loop::group_items; ++j) fold_init(f.op, f.type, acc + j * pitch, n);
+      });
+      const int64_t end = std::min(g_.k, k0 + loop::strip_lanes);
+      for (int64_t k = k0; k < end; k += loop::fold_granule)
+        group(i, lane, m, n, k, std::min(loop::fold_granule, end - k), apart);
+      if (tree)
+        each([&](const loop::Node& f, char* acc, char* stack, uint32_t& d) {
+          d = lanes_push(f.op, f.type, stack, d, k0 / loop::strip_lanes, acc, n, pitch);
+        });
+    }
+    each([&](const loop::Node& f, char* acc, char* stack, uint32_t& d) {
+      if (tree) {
+        lanes_close(f.op, f.type, stack, d, n, pitch);
+        std::memcpy(acc, stack, static_cast<size_t>(loop::group_items * pitch));
+      }
+      lanes_finish(f.op, f.type, acc, n, pitch, g_.k);
+    });
+    frame_.acc = items;
+  }
+
+  // `kn` of the 64 k from `k` on: a call for each item of the sum order.
+  void group(unsigned i, int64_t lane, int64_t m, int64_t n, int64_t k, int64_t kn, bool apart) {
+    const Sweep& s = schedule_.sweeps[i];
+    for (const uint16_t v : s.views)
+      if (k == 0 || has_k(v)) present(v, lane, m, n, k, kn, apart);
+    int64_t along[loop::max_views];
+    for (const uint16_t v : s.views) {
+      along[v] = step_[v];
+      step_[v] *= loop::group_items;
+    }
+    char* const items = scratch_ + p_.acc;
+    const int64_t pitch = n * int64_t{sizeof(uint64_t)};
+    for (int64_t j = 0; j < std::min(kn, loop::group_items); ++j) {
+      frame_.acc = items + j * pitch;
+      frame_.k = (kn - j + loop::group_items - 1) / loop::group_items;
+      body_.sweep(i, frame_);
+      for (const uint16_t v : s.views) ptr_[v] = moved(ptr_[v], along[v]);
     }
   }
 

@@ -57,6 +57,7 @@ class Lowering {
         store(r, node, {RefKind::buffer, places_.buffer_of[r.value]});
     }
     step_.kernel = builder_.finish();
+    step_.kernel.row_lanes = loop::may_have_row_lanes(step_.kernel) && neighbours_on_rows();
     std::sort(step_.ops.begin(), step_.ops.end());
     step_.ops.erase(std::unique(step_.ops.begin(), step_.ops.end()), step_.ops.end());
     return std::move(step_);
@@ -68,6 +69,26 @@ class Lowering {
       return (uint64_t{k.value} << 32 | k.map) * 0x9e3779b97f4a7c15u >> 7;
     }
   };
+
+  // Whether in tensors as they usually lie, the last dim innermost, neighbours are on the last row axis and not on a
+  // col. Layouts are known at launch only; where they differ, the lanes are copied together.
+  bool neighbours_on_rows() const {
+    constexpr int64_t few = 16;  // a vector
+    const uint32_t last = static_cast<uint32_t>(std::popcount(c_.rows())) - 1;
+    if (const auto extent = maps_.dims().as_constant(step_.sizes[last]); extent && *extent < few) return false;
+    bool found = false;
+    for (size_t v = 0; v < step_.views.size(); ++v) {
+      const loop::View& view = step_.kernel.views[v];
+      if (view.kind != loop::ViewKind::load || !(view.axes & step_.kernel.col_set()) || !(view.axes >> last & 1))
+        continue;
+      const auto& dims = step_.views[v].dims;
+      const auto inner = std::find_if(dims.rbegin(), dims.rend(), [](const Affine& d) { return !d.terms.empty(); });
+      if (inner == dims.rend()) continue;
+      if (axes_of({&*inner, 1}) & step_.kernel.col_set()) return false;
+      found |= inner->terms.back().axis == last;
+    }
+    return found;
+  }
 
   uint16_t size_slot(DimId d) {
     const auto [at, fresh] = slot_.try_emplace(d, static_cast<uint16_t>(0));
@@ -166,8 +187,9 @@ class Lowering {
     loop::View view{.kind = loop::ViewKind::load, .storage = g_.value(v).dtype};
     view.axes = axes_of(binding.dims);
     view.boxes = boxes_on(boxes, view.axes);
-    const auto tensor =
-        std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t == std::pair{binding.ref, v}; });
+    const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) {
+      return t == std::pair{binding.ref, v};
+    });
     if (tensor == tensors_.end()) {
       view.tensor = builder_.add_tensor();
       tensors_.emplace_back(binding.ref, v);

@@ -25,7 +25,8 @@ class Builder {
   NodeId literal(DType type, uint64_t bits);
   NodeId size(uint16_t slot);
   NodeId load(uint16_t view);
-  // Every primitive with arguments but convert, bitcast and number_bits, whose result type cannot be derived, and scans.
+  // Every primitive with arguments but convert, bitcast and number_bits, whose result type cannot be derived, and
+  // scans.
   NodeId op(Prim prim, NodeId a, NodeId b = no_node, NodeId c = no_node);
   NodeId scan(Prim prim, NodeId a, uint64_t imm);  // imm: scan_exclusive, scan_reverse
   NodeId convert(DType to, NodeId a);

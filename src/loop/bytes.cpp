@@ -1,7 +1,7 @@
 // The canonical bytes. What the rest of a kernel determines (axes of nodes, absent arguments, fields of the other view
 // kinds) is not written, so that it cannot disagree.
 //
-//   u16 format; u8 rows, cols; u16 tensors, sizes
+//   u16 format; u8 rows, cols; u16 tensors, sizes; u8 row_lanes
 //   u16 views:  u8 kind, storage; u16 tensor; u32 axes; u16 boxes: {u8 axis; u16 lo, hi}; u64 fill
 //   u32 nodes:  u8 op, type; u64 imm unless the class has none; u32 per argument
 //   u16 stores: u16 view; u32 value
@@ -63,6 +63,7 @@ std::vector<uint8_t> encode(const Kernel& kernel) {
   out.put(kernel.cols);
   out.put(kernel.tensors);
   out.put(kernel.sizes);
+  out.put(static_cast<uint8_t>(kernel.row_lanes));
   out.put(static_cast<uint16_t>(kernel.views.size()));
   for (const View& v : kernel.views) {
     out.put(static_cast<uint8_t>(v.kind));
@@ -105,6 +106,9 @@ Kernel decode(const uint8_t* bytes, size_t size) {
   if (k.axis_count() > max_axes) fail(Code::invalid_argument, "kernel: ", k.axis_count(), " axes, at most ", max_axes);
   k.tensors = in.get<uint16_t>();
   k.sizes = in.get<uint16_t>();
+  const auto row_lanes = in.get<uint8_t>();
+  if (row_lanes > 1) fail(Code::invalid_argument, "kernel: row_lanes is ", unsigned{row_lanes}, ", 0 or 1 expected");
+  k.row_lanes = row_lanes != 0;
   const size_t views = read_count<uint16_t>(in, 18, max_views, "views");
   k.views.reserve(views);
   for (size_t i = 0; i < views; ++i) k.views.push_back(read_view(in));

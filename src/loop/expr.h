@@ -28,8 +28,8 @@ class Val {
   Val bin(Prim p, Val o) const { return {*b_, b_->op(p, id_, o.id_)}; }
   Val to(DType t) const { return t == type() ? *this : Val{*b_, b_->convert(t, id_)}; }
   Val cast_bits(DType t) const { return t == type() ? *this : Val{*b_, b_->bitcast(t, id_)}; }
-  // The bits of an f32 or f64 as a signed integer of that size. Of a NaN they may be those of any NaN, with either sign,
-  // and the result of a function must not depend on which; in return a NaN need not be made canonical for it.
+  // The bits of an f32 or f64 as a signed integer of that size. Of a NaN they may be those of any NaN, with either
+  // sign, and the result of a function must not depend on which; in return a NaN need not be made canonical for it.
   Val number_bits() const { return {*b_, b_->number_bits(id_)}; }
 
  private:

@@ -108,6 +108,9 @@ struct Kernel {
   uint8_t cols = 0;
   uint16_t tensors = 0;
   uint16_t sizes = 0;
+  // Neighbours in memory lie along the last row axis: better lanes than the cols (schedule.h). Changes no result; only
+  // where may_have_row_lanes() says so (rules.h).
+  bool row_lanes = false;
   std::vector<View> views;
   std::vector<Node> nodes;  // operands precede uses
   std::vector<Store> stores;
@@ -127,7 +130,7 @@ void verify(const Kernel& kernel);
 
 // The canonical bytes: equal kernels have equal bytes, and `decode(encode(k)) == k`. decode() verifies; whatever the
 // bytes, it throws invalid_argument or returns a kernel that encodes to them.
-inline constexpr uint16_t kernel_format = 1;
+inline constexpr uint16_t kernel_format = 2;
 std::vector<uint8_t> encode(const Kernel& kernel);
 Kernel decode(const uint8_t* bytes, size_t size);
 

@@ -132,6 +132,15 @@ bool makes_nan(const Kernel& kernel, const Node& node) noexcept {
   }
 }
 
+bool may_have_row_lanes(const Kernel& kernel) noexcept {
+  if (kernel.rows == 0 || kernel.cols == 0) return false;
+  for (const Node& n : kernel.nodes)
+    if (is_scan(n.op) || n.op == Prim::fold_dot || (is_fold(n.op) && n.type == DType::boolean)) return false;
+  for (const Store& s : kernel.stores)
+    if (kernel.views[s.view].axes & kernel.col_set()) return false;
+  return true;
+}
+
 std::vector<bool> nan_bits_seen(const Kernel& kernel, const std::vector<bool>& live) {
   std::vector<bool> seen(kernel.nodes.size(), false);
   for (const Store& s : kernel.stores) seen[s.value] = true;

@@ -22,6 +22,10 @@ bool fits(DType t, uint64_t bits) noexcept;
 // argument); else what is wrong with it. Leaves are not looked at, nor what imm names.
 const char* type_fault(Prim op, DType type, DType a, DType b, DType c) noexcept;
 
+// Whether the lanes may run along the last row axis: it has rows and folds other than fold.dot, of numbers, and neither
+// scans nor stores along the cols.
+bool may_have_row_lanes(const Kernel& kernel) noexcept;
+
 // Whether the node can produce a NaN whose bits the hardware chose.
 bool makes_nan(const Kernel& kernel, const Node& node) noexcept;
 

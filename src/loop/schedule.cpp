@@ -37,12 +37,13 @@ class Scheduler {
     s_.hold_slot.assign(k_.nodes.size(), -1);
     for (NodeId i = 0; i < k_.nodes.size(); ++i) {
       const Prim op = k_.nodes[i].op;
-      if (op == Prim::fold_dot) s_.mode = LaneMode::row;
+      s_.dots |= op == Prim::fold_dot;
       if (is_scan(op)) scans_.push_back(i);
       if (!is_fold(op)) continue;
       s_.fold_slot[i] = static_cast<int32_t>(s_.folds.size());
       s_.folds.push_back(i);
     }
+    if (s_.dots || k_.row_lanes) s_.mode = LaneMode::row;
     lanes_ = s_.mode == LaneMode::row ? (k_.rows > 0 ? AxisSet{1} << (k_.rows - 1) : 0)
              : k_.cols > 0            ? k_.col_set()
                                       : k_.row_set();
@@ -107,7 +108,7 @@ class Scheduler {
       if (n.op == Prim::load) sw.views.push_back(static_cast<uint16_t>(n.imm));
     }
     std::ranges::sort(sw.views);
-    if (!sw.folds.empty()) sw.granule = fold_granule;
+    if (s_.mode == LaneMode::cols && !sw.folds.empty()) sw.granule = fold_granule;
   }
 
   // Marks what the sweep has to compute for `root`. What an earlier sweep computed is read from a buffer if it is

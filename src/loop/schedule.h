@@ -6,8 +6,9 @@
 //   cols  lanes run over the linear, row-major k of all cols (folds but dot), or, in a kernel without cols, over the
 //         linear order of the rows themselves (pointwise). One call covers one strip of at most strip_lanes lanes that
 //         starts at a multiple of strip_lanes, so that a strip is one block of the sum order (NUMERICS.md).
-//   row   kernels with fold_dot: lanes run over the last row axis (one lane if there is none) and a call loops over a
-//         run of k, at most dot_block long, starting at a multiple of it.
+//   row   kernels with fold_dot or Kernel::row_lanes: lanes run over the last row axis (one lane if there is none). For
+//         dots a call loops over a run of k, at most dot_block long, starting at a multiple of it. For the other folds
+//         it takes the k of one item of a group of the sum order: j, j + 8, ... j + 56, or as many as there are.
 #pragma once
 
 #include "loop/kernel.h"
@@ -16,8 +17,11 @@ namespace ingot::loop {
 
 inline constexpr int64_t strip_lanes = 1024;
 inline constexpr int64_t dot_block = 256;
-inline constexpr int64_t fold_granule = 64;   // lanes come in whole multiples of this where a sweep has folds
+inline constexpr int64_t fold_granule =
+    64;  // lanes come in whole multiples of this where a sweep in mode cols has folds
 inline constexpr int64_t plain_granule = 16;  // and of this elsewhere
+
+inline constexpr int64_t group_items = 8;  // of the sum order: a group of 64 k adds one t to each
 
 enum class LaneMode : uint8_t { cols, row };
 
@@ -55,6 +59,7 @@ struct Sweep {
 
 struct Schedule {
   LaneMode mode = LaneMode::cols;
+  bool dots = false;  // mode row: its folds are those of dots
   // Sweep l computes what needs the folds of sweeps before l. There is one more sweep than levels with folds, unless
   // nothing is left to do per lane after the last fold; a pointwise kernel has exactly one.
   std::vector<Sweep> sweeps;

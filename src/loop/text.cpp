@@ -62,6 +62,7 @@ class Printer {
     out_ = cat("kernel ", unsigned{kernel_format}, "\n");
     extents("rows", 0, k_.rows);
     extents("cols", k_.rows, k_.axis_count());
+    if (k_.row_lanes) append(out_, "row lanes\n");
     for (NodeId i = 0; i < k_.nodes.size(); ++i) {
       text_[i] = expression(i);
       const Prim op = k_.nodes[i].op;
@@ -126,8 +127,7 @@ class Printer {
       for (size_t a = 0; a < prim_info(n.op)->arity; ++a) out += cat(", ", text_[n.arg[a]]);
       return out + ")";
     }
-    if (n.op == Prim::convert || n.op == Prim::bitcast || n.op == Prim::number_bits)
-      out += cat(".", ir::name(n.type));
+    if (n.op == Prim::convert || n.op == Prim::bitcast || n.op == Prim::number_bits) out += cat(".", ir::name(n.type));
     out += '(';
     for (size_t a = 0; a < 3; ++a)
       if (n.arg[a] != no_node) out += cat(a ? ", " : "", text_[n.arg[a]]);

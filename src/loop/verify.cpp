@@ -238,6 +238,7 @@ class Verifier {
         if (n.arg[a] != no_node) always[n.arg[a]] = true;
     }
 
+    if (k_.row_lanes && !may_have_row_lanes(k_)) bad("row_lanes: it cannot run with lanes along its last row axis");
     if (!dot) return;
     for (size_t i = 0; i < k_.nodes.size(); ++i)
       if (is_scan(k_.nodes[i].op)) bad_node(i, "a scan in a kernel with fold.dot");

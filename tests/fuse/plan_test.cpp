@@ -225,6 +225,42 @@ TEST_CASE("two reductions of one input over the same axes are one kernel, over d
   CHECK(kernels(other) == 2);
 }
 
+TEST_CASE("lanes lie along the rows where neighbours in memory do") {
+  const auto row_lanes = [](auto build) {
+    Rows n;
+    build(n);
+    const auto e = planned(n);
+    REQUIRE(e->plan().steps.size() == 1);
+    return e->plan().steps[0].kernel.row_lanes;
+  };
+  const auto sum = [](Net& n, ValueId v, std::vector<int64_t> over) {
+    n.out(n.op(OpCode::op_reduce_sum, {v}, {axes(std::move(over))}));
+  };
+  CHECK(row_lanes([&](Rows& n) { sum(n, n.x, {0}); }));
+  CHECK(!row_lanes([&](Rows& n) { sum(n, n.x, {1}); }));
+  CHECK(!row_lanes([&](Rows& n) { sum(n, n.x, {0, 1}); }));
+  // What is added along does not count, nor where a view of the dims turned round lies.
+  CHECK(row_lanes([&](Rows& n) {
+    sum(n,
+        n.op(OpCode::op_mul, {n.x, n.op(OpCode::op_reshape,
+                                        {
+                                            n.in("w", DType::f32, {n.b}),
+                                        },
+                                        {{"shape", Attr::of_dims({n.b, n.num(1)})}})}),
+        {0});
+  }));
+  CHECK(row_lanes([&](Rows& n) { sum(n, n.op(OpCode::op_transpose, {n.x}, {perm({1, 0})}), {1}); }));
+  CHECK(!row_lanes([&](Rows& n) { sum(n, n.op(OpCode::op_transpose, {n.x}, {perm({1, 0})}), {0}); }));
+  // Two levels over the same axis.
+  CHECK(row_lanes([&](Rows& n) { n.out(n.op(OpCode::op_reduce_var, {n.x}, {axes({0})})); }));
+  // Not for fewer columns than lanes, booleans, or values that are stored along the cols.
+  CHECK(!row_lanes([&](Rows& n) { sum(n, n.in("y", DType::f32, {n.b, n.num(3)}), {0}); }));
+  CHECK(!row_lanes([&](Rows& n) {
+    n.out(n.op(OpCode::op_reduce_any, {n.in("y", DType::boolean, {n.b, n.c})}, {axes({0})}));
+  }));
+  CHECK(!row_lanes([&](Rows& n) { n.out(n.op(OpCode::op_softmax, {n.x}, {{"axis", Attr::of_int(0)}})); }));
+}
+
 TEST_CASE("an intermediate value that is an output is stored by the kernel that goes on with it") {
   Rows r;
   const ValueId e = r.op(OpCode::op_exp, {r.x});

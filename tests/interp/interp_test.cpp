@@ -59,7 +59,7 @@ TEST_CASE("both tables give the same bits on random kernels") {
 #if defined(__x86_64__)
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
   for (uint32_t seed = 1; seed <= 600; ++seed)
-    for (const auto shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot}) {
+    for (const auto shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot, test::Shape::row_lanes}) {
       test::Bound bound = test::random_launch(seed, shape, 1500);
       const auto body = jit::interp::interpreter_with(bound.program, jit::interp::ops_baseline());
       const std::string text = test::difference(bound, *body, seed);

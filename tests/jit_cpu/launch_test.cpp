@@ -40,5 +40,8 @@ TEST_CASE("random kernels with folds, compiled, give the oracle's bits") {
   check_random(test::Shape::folds, 150, 3000);
 }
 TEST_CASE("random dot kernels, compiled, give the oracle's bits") { check_random(test::Shape::dot, 100, 3000); }
+TEST_CASE("random kernels with lanes along the rows of a fold, compiled, give the oracle's bits") {
+  check_random(test::Shape::row_lanes, 150, 3000);
+}
 
 }  // namespace ingot::jit

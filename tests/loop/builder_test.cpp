@@ -35,8 +35,8 @@ std::vector<uint64_t> run(const std::vector<Node>& nodes, Loads loads, Nan nan) 
     }
     const auto arg = [&](size_t a) { return n.arg[a] == no_node ? 0 : v[n.arg[a]]; };
     v[i] = eval(n.op, n.type, nodes[n.arg[0]].type, arg(0), arg(1), arg(2));
-    const bool moves = n.op == Prim::select || n.op == Prim::rare || n.op == Prim::neg || n.op == Prim::abs || n.op == Prim::copysign ||
-                       n.op == Prim::bitcast || n.op == Prim::canon;
+    const bool moves = n.op == Prim::select || n.op == Prim::rare || n.op == Prim::neg || n.op == Prim::abs ||
+                       n.op == Prim::copysign || n.op == Prim::bitcast || n.op == Prim::canon;
     if (!moves && is_nan_of(n.type, v[i])) v[i] = nan(n.type);
   }
   return v;

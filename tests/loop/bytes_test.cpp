@@ -29,8 +29,9 @@ TEST_CASE("the byte format is pinned") {
   samples::store(b, DType::f32, 1, x.un(Prim::fold_sum) * 2.0);
   // clang-format off
   const std::vector<uint8_t> want = {
-      1, 0,                                            // format
+      2, 0,                                            // format
       1, 1, 2, 0, 3, 0,                                // rows, cols, tensors, sizes
+      0,                                               // row_lanes
       2, 0,                                            // views
       1, 10, 0, 0, 3, 0, 0, 0,                         // load f16 @0 (r0,c0)
       1, 0, 1, 2, 0, 1, 0,                             // one box: c0 s2:s1
@@ -59,8 +60,11 @@ TEST_CASE("cut, extended and foreign bytes are refused") {
     longer.push_back(0);
     CHECK_THROWS_WITH(decode(longer.data(), longer.size()), "kernel: 1 bytes behind its end");
     std::vector<uint8_t> other = bytes;
-    other[0] = 2;
-    CHECK_THROWS_WITH(decode(other.data(), other.size()), "kernel: format 2, this library reads 1");
+    other[0] = 3;
+    CHECK_THROWS_WITH(decode(other.data(), other.size()), "kernel: format 3, this library reads 2");
+    other = bytes;
+    other[8] = 2;
+    CHECK_THROWS_WITH(decode(other.data(), other.size()), "kernel: row_lanes is 2, 0 or 1 expected");
   }
 }
 
@@ -85,9 +89,9 @@ TEST_CASE("damaged bytes are refused or are another kernel's") {
 }
 
 TEST_CASE("a count that the bytes cannot hold allocates nothing") {
-  // 26 bytes that promise 4096 nodes: refused by the count, before the reserve.
-  std::vector<uint8_t> bytes = {1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 16, 0, 0, 3, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  // 27 bytes that promise 4096 nodes: refused by the count, before the reserve.
+  std::vector<uint8_t> bytes = {2, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 16, 0, 0, 3, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   CHECK_THROWS_WITH(decode(bytes.data(), bytes.size()), "kernel: the bytes end before its 4096 nodes");
-  bytes[11] = 17;
+  bytes[12] = 17;
   CHECK_THROWS_WITH(decode(bytes.data(), bytes.size()), "kernel: 4352 nodes, at most 4096");
 }

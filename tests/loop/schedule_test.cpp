@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "loop/rules.h"
 #include "random_kernel.h"
 
 using namespace ingot::loop;
@@ -89,7 +90,7 @@ void check(const Kernel& k, const Schedule& s) {
     }
     finished.insert(w.folds.begin(), w.folds.end());
     if (w.linked) linked(k, s, l);
-    CHECK(w.granule == (w.folds.empty() ? plain_granule : fold_granule));
+    CHECK(w.granule == (w.folds.empty() || s.mode == LaneMode::row ? plain_granule : fold_granule));
   }
   std::set<NodeId> ready = finished;
   run(ready, s.row_nodes, [&](AxisSet axes) { return !(axes & lanes); });
@@ -127,7 +128,8 @@ TEST_CASE("schedules compute everything once and before it is needed") {
     CAPTURE(seed);
     const samples::RandomOptions shapes[] = {
         {}, {.rows = 0, .cols = 2}, {.rows = 1, .cols = 0}, {.rows = 3, .ops = 120}};
-    const Kernel k = samples::random_kernel(seed, shapes[seed % 4]).builder.finish();
+    Kernel k = samples::random_kernel(seed, shapes[seed % 4]).builder.finish();
+    k.row_lanes = may_have_row_lanes(k);
     const Schedule s = schedule(k);
     check(k, s);
     holds += s.holds.size();

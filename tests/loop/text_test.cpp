@@ -5,7 +5,7 @@
 using namespace ingot::loop;
 
 TEST_CASE("text of a pointwise kernel") {
-  CHECK(to_text(samples::axpy()) == R"(kernel 1
+  CHECK(to_text(samples::axpy()) == R"(kernel 2
 rows r0:s0
 %1 = load v0 @0 f32(r0)
 %4 = load v1 @1 f32(r0)
@@ -15,7 +15,7 @@ store v3 @3 f32(r0) canon(sub(add(mul(2:f32, %1), mul(3:f32, %4)), mul(%7, %7)))
 }
 
 TEST_CASE("text of a stitched reduction") {
-  CHECK(to_text(samples::layer_norm()) == R"(kernel 1
+  CHECK(to_text(samples::layer_norm()) == R"(kernel 2
 rows r0:s0
 cols c0:s1
 %0 = load v0 @0 f32(r0,c0)
@@ -30,7 +30,7 @@ store v3 @3 f32(r0,c0) canon(add(mul(div(%5, sqrt(add(div(%7, %3), 1e-05:f32))),
 }
 
 TEST_CASE("text of boxes, fills, inside and iota") {
-  CHECK(to_text(samples::concat_pad()) == R"(kernel 1
+  CHECK(to_text(samples::concat_pad()) == R"(kernel 2
 rows r0:s0
 %0 = load v0 @0 f32(r0) in r0 s4:s1 else 0
 %1 = load v1 @1 f32(r0) in r0 s1:s0 else 0
@@ -43,7 +43,7 @@ store v6 @4 i64(r0) %7
 }
 
 TEST_CASE("text of a check and a fetch") {
-  CHECK(to_text(samples::gather()) == R"(kernel 1
+  CHECK(to_text(samples::gather()) == R"(kernel 2
 rows r0:s0, r1:s1
 %1 = load v0 @0 i64(r0)
 %6 = select(lt(%1, 0:i64), add(%1, s2), %1)
@@ -54,7 +54,7 @@ store v4 @2 f16(r0,r1) fetch(v1 @1 f16(), check(#0, true, %6, s2), add(%8, mul(%
 }
 
 TEST_CASE("text of a contraction and of a kernel without rows") {
-  CHECK(to_text(samples::matmul()) == R"(kernel 1
+  CHECK(to_text(samples::matmul()) == R"(kernel 2
 rows r0:s0, r1:s1
 cols c0:s2
 %0 = load v0 @0 f32(r0,c0)
@@ -63,21 +63,21 @@ cols c0:s2
 %3 = load v2 @2 f32(r1)
 store v3 @3 f32(r0,r1) canon(max(add(%2, %3), 0:f32))
 )");
-  CHECK(to_text(samples::dot()) == R"(kernel 1
+  CHECK(to_text(samples::dot()) == R"(kernel 2
 cols c0:s0
 %0 = load v0 @0 f64(c0)
 %1 = load v1 @1 f64(c0)
 %2 = fold.dot(%0, %1) over (c0)  // level 1
 store v2 @2 f64() canon(%2)
 )");
-  CHECK(to_text(samples::scalars()) == R"(kernel 1
+  CHECK(to_text(samples::scalars()) == R"(kernel 2
 %0 = load v0 @0 f32()
 store v1 @1 f32() neg(canon(add(%0, -0:f32)))
 )");
 }
 
 TEST_CASE("text of integers: long operands get a line, literals are exact") {
-  CHECK(to_text(samples::integers()) == R"(kernel 1
+  CHECK(to_text(samples::integers()) == R"(kernel 2
 rows r0:s0, r1:s1
 %0 = load v0 @0 i8(r0,r1)
 %1 = convert.i32(%0)

@@ -202,11 +202,13 @@ namespace {
 struct Elsewhere {
   uint64_t n = 0;
   Mode mode = Mode::once;
-  std::atomic<bool> reached{false}, over{false};
+  std::atomic<bool> watched{false}, reached{false}, over{false};
   static thread_local std::optional<Inside> inside;
 
   static int32_t INGOT_CALL get(void* user, const char*, size_t, void (*)(void*, const void*, size_t), void*) {
     const auto& e = *static_cast<Elsewhere*>(user);
+    // Done before it is watched, the event would be over on the watcher's thread, which knows nothing of this one.
+    for (int i = 0; i < 10000 && !e.watched; ++i) usleep(1000);
     arm(e.n, e.mode);
     inside.emplace();
     return 0;
@@ -249,6 +251,7 @@ TEST_CASE("a preparation in the background, whose thread runs out of memory") {
         ingot_event* event = nullptr;
         REQUIRE(!ingot_executable_prepare(f.executable, nullptr, 0, nullptr, &event));
         REQUIRE(!ingot_event_on_done(event, Elsewhere::done, &elsewhere, nullptr));
+        elsewhere.watched = true;
         ingot_status* status = ingot_event_wait(event, -1);
         for (int i = 0; i < 10000 && !elsewhere.over; ++i) usleep(1000);
         INFO("allocation ", n);

@@ -24,7 +24,7 @@ using namespace ingot;
 
 TEST_CASE("preparing again and running allocate nothing") {
   for (uint32_t seed = 1; seed <= 100; ++seed)
-    for (const auto shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot}) {
+    for (const auto shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot, test::Shape::row_lanes}) {
       const test::Bound bound = test::random_launch(seed, shape, 500);
       const auto body = jit::interpreter(bound.program);
       jit::Launch launch;

@@ -39,10 +39,14 @@ TEST_CASE("random kernels with folds give the oracle's bits and touch nothing el
 TEST_CASE("random dot kernels give the oracle's bits and touch nothing else") {
   check_random(test::Shape::dot, 1, 1000, 3000);
 }
+TEST_CASE("random kernels with lanes along the rows of a fold give the oracle's bits and touch nothing else") {
+  check_random(test::Shape::row_lanes, 1, 1500, 3000);
+}
 TEST_CASE("larger random kernels give the oracle's bits") {
   check_random(test::Shape::pointwise, 100001, 40, 200000);
   check_random(test::Shape::folds, 100001, 40, 100000);
   check_random(test::Shape::dot, 100001, 40, 100000);
+  check_random(test::Shape::row_lanes, 100001, 40, 100000);
 }
 
 namespace {
@@ -238,7 +242,7 @@ TEST_CASE("folds over nothing give their identities, and rows without elements a
 
 TEST_CASE("frames keep their promises on random kernels") {
   for (uint32_t seed = 1; seed <= 300; ++seed)
-    for (const auto shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot}) {
+    for (const auto shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot, test::Shape::row_lanes}) {
       test::Bound bound = test::random_launch(seed, shape, 2000);
       const Checked body(bound.program);
       jit::Launch launch;
@@ -252,7 +256,7 @@ TEST_CASE("frames keep their promises on random kernels") {
 TEST_CASE("preparing again with other sizes leaves nothing of the last launch") {
   jit::Launch launch;
   for (uint32_t seed = 1; seed <= 200; ++seed)
-    for (const auto shape : {test::Shape::folds, test::Shape::pointwise, test::Shape::dot}) {
+    for (const auto shape : {test::Shape::folds, test::Shape::pointwise, test::Shape::dot, test::Shape::row_lanes}) {
       test::Bound bound = test::random_launch(seed, shape, 500);
       const auto body = jit::interpreter(bound.program);
       const std::string text = test::difference(bound, *body, seed, launch);

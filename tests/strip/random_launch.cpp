@@ -30,7 +30,9 @@ class Maker {
 
   Bound run() {
     const auto cols = static_cast<uint8_t>(shape_ == Shape::pointwise ? 0 : 1 + (chance(4) ? below(2) : 0));
-    const auto rows = static_cast<uint8_t>(shape_ == Shape::pointwise ? below(6) : below(4));
+    const auto rows = static_cast<uint8_t>(shape_ == Shape::pointwise   ? below(6)
+                                           : shape_ == Shape::row_lanes ? 1 + below(3)
+                                                                        : below(4));
     Builder b(rows, cols);
     builder_ = &b;
     rows_ = (AxisSet{1} << rows) - 1;
@@ -39,6 +41,8 @@ class Maker {
     expression();
     Bound bound;
     bound.program.kernel = b.finish();
+    bound.program.kernel.row_lanes = shape_ == Shape::row_lanes;
+    loop::verify(bound.program.kernel);
     bound.program.schedule = loop::schedule(bound.program.kernel);
     bound.sizes = sizes_;
     place(bound);
@@ -215,11 +219,12 @@ class Maker {
       const DType t = some_type();
       pool(t).push_back(grow(t));
       if (chance(6)) round();
-      if (shape_ == Shape::folds && i % 7 == 6) fold();
+      if (folds() && i % 7 == 6) fold();
       if (shape_ == Shape::folds && chance(12)) scan();
     }
-    if (shape_ == Shape::folds) fold();
+    if (folds()) fold();
     if (shape_ == Shape::dot) dots();
+    if (shape_ == Shape::row_lanes) only_rows({});
     const size_t stores = 1 + below(3);
     for (size_t i = 0; i < stores; ++i) {
       const DType t = some_storage();
@@ -232,7 +237,8 @@ class Maker {
 
   // Levels grow where a fold's argument holds another fold.
   void fold() {
-    const DType t = chance(2) ? DType::f32 : some_type();
+    DType t = chance(2) ? DType::f32 : some_type();
+    if (t == DType::boolean && shape_ == Shape::row_lanes) t = DType::u8;
     Val x = pick(t);
     if (folded_ != loop::no_node && chance(2)) {
       const Val last{*builder_, folded_};
@@ -267,10 +273,17 @@ class Maker {
       made.push_back(pick(t).bin(Prim::fold_dot, pick(t)));
     }
     if (made.empty()) made.push_back(pick(DType::f32).bin(Prim::fold_dot, pick(DType::f32)));
-    // Afterwards only rows: another fold would be of a second level, and nothing is stored along the cols.
+    folded_ = made.back().id();
+    only_rows(made);
+  }
+
+  bool folds() const { return shape_ == Shape::folds || shape_ == Shape::row_lanes; }
+
+  // What is stored has no cols: nothing is stored along them in mode row, and a fold of a dot would be of a second
+  // level.
+  void only_rows(const std::vector<Val>& made) {
     for (auto& p : pools_) std::erase_if(p, [&](const Val& v) { return (builder_->node(v.id()).axes & ~rows_) != 0; });
     for (const Val& v : made) pool(v.type()).push_back(v);
-    folded_ = made.back().id();
     const size_t ops = below(8);
     for (size_t i = 0; i < ops; ++i) {
       const DType t = some_type();

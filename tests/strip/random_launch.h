@@ -13,7 +13,7 @@ namespace ingot::test {
 
 using Random = std::mt19937;
 
-enum class Shape { pointwise, folds, dot };
+enum class Shape { pointwise, folds, dot, row_lanes };
 
 struct Bound {
   jit::Program program;
