@@ -200,7 +200,7 @@ class Planner {
     const ValueId v = op.results[0];
     if (uses_[v].empty() && !is_output_[v] && !must_store_[v]) return;  // nothing needs it
     if (op.code == OpCode::op_reshape && place_reshape(index)) return;
-    if (is_routine(op)) return root_routine(index);
+    if (is_routine(g_, op)) return root_routine(index);
     if (output_count_[v] > outputs_per_root) load_roots(v, 1);
     reason_.clear();
     if (options_.fuse) {

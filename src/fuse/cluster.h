@@ -85,7 +85,9 @@ std::vector<Affine> fetched_dims(const ir::Graph& graph, Maps& maps, const ir::O
 std::vector<uint32_t> picked_dims(const ir::Graph& graph, const ir::Op& op);
 
 // Ops that are steps of their own (loop::Routine): all operands lie in memory.
-bool is_routine(const ir::Op& op) noexcept;
+bool is_routine(const ir::Graph& graph, const ir::Op& op);
+// A gather whose indices name rows of more than a few items, as far as is known.
+bool gathers_rows(const ir::Graph& graph, const ir::Op& op);
 
 // The place of each of the `alive` clusters in launch order; no_cluster for the others. Removes repeated entries of
 // `after`.

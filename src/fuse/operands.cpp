@@ -210,8 +210,22 @@ bool fetches(const ir::Op& op) noexcept {
   return op.code == OpCode::op_gather || op.code == OpCode::op_take_along_axis || op.code == OpCode::op_gather_nd;
 }
 
-bool is_routine(const ir::Op& op) noexcept {
-  return op.code == OpCode::op_scatter || op.code == OpCode::op_scatter_add || op.code == OpCode::op_searchsorted;
+bool is_routine(const ir::Graph& graph, const ir::Op& op) {
+  return op.code == OpCode::op_scatter || op.code == OpCode::op_scatter_add || op.code == OpCode::op_searchsorted ||
+         gathers_rows(graph, op);
+}
+
+bool gathers_rows(const ir::Graph& graph, const ir::Op& op) {
+  if (op.code != OpCode::op_gather) return false;
+  constexpr int64_t few = 8;  // items: the call of a copy costs as much as so many addresses
+  const auto& shape = graph.value(op.operands[0]).shape;
+  int64_t items = 1;
+  for (size_t d = static_cast<size_t>(attr(op, "axis").i) + 1; d < shape.size(); ++d) {
+    const auto extent = graph.dims().as_constant(shape[d]);
+    if (!extent) return true;
+    items *= std::min(*extent, few);
+  }
+  return items >= few;
 }
 
 std::vector<uint32_t> picked_dims(const ir::Graph& graph, const ir::Op& op) {

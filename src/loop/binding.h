@@ -47,16 +47,18 @@ struct ViewBinding {
   std::vector<Affine> dims;  // iota without a tensor: exactly one, the value itself
 };
 
-// An op that no kernel computes, since it writes where its indices say or searches: plain code of the library's own
-// does, the same for every backend.
+// An op that no kernel computes, since it writes where its indices say, searches, or moves whole rows: plain code of
+// the library's own does, the same for every backend.
 struct Routine {
-  ir::OpCode op = ir::OpCode::invalid;  // scatter, scatter_add, searchsorted; invalid: the step is a kernel
-  uint32_t axis = 0;                    // scatter, scatter_add
+  ir::OpCode op = ir::OpCode::invalid;  // scatter, scatter_add, searchsorted, gather; invalid: the step is a kernel
+  uint32_t axis = 0;                    // scatter, scatter_add, gather
   bool right = false;                   // searchsorted: behind equal elements
   std::vector<DType> types;             // per view of the step
   explicit operator bool() const { return op != ir::OpCode::invalid; }
 };
-inline size_t operand_count(const Routine& r) { return r.op == ir::OpCode::op_searchsorted ? 2 : 3; }
+inline size_t operand_count(const Routine& r) {
+  return r.op == ir::OpCode::op_scatter || r.op == ir::OpCode::op_scatter_add ? 3 : 2;
+}
 
 // What to say of an index that is none.
 struct IndexCheck {

@@ -233,7 +233,7 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
     StepState& state = w.steps[remember ? s : 0];
     const StepSpec& step = plan_.steps[s];
     if (step.routine) {
-      run_routine(step, w, counts);
+      run_routine(step, options, w, counts);
       continue;
     }
     if (!again) prepare(step, state, w);

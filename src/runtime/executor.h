@@ -137,7 +137,7 @@ class Executor {
   void call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const;
   void launch(const StepSpec& step, const jit::Body& body, const RunOptions& options, StepState& state, Workspace& w,
               RunCounts& counts) const;
-  void run_routine(const StepSpec& step, Workspace& w, RunCounts& counts) const;
+  void run_routine(const StepSpec& step, const RunOptions& options, Workspace& w, RunCounts& counts) const;
   const Place& place_of(const loop::TensorRef& ref, const Workspace& w) const;
 
   ExecutorPlan plan_;

@@ -125,7 +125,8 @@ jit::Fault scatter_items(uint32_t axis, bool add, std::span<const RoutineTensor>
   return {};
 }
 
-// Any other byte than 0 is true; a result holds 0 and 1.
+}  // namespace
+
 void make_booleans(const Place& p) {
   if (p.empty) return;
   const int64_t step = p.rank > 0 ? p.stride[p.rank - 1] : 0;
@@ -135,6 +136,8 @@ void make_booleans(const Place& p) {
     for (int64_t i = 0; i < rows.length(); ++i) row[i * step] = row[i * step] != 0;
   } while (rows.next());
 }
+
+namespace {
 
 jit::Fault scatter(const loop::Routine& routine, std::span<const RoutineTensor> tensors) {
   const Place& out = tensors[3].place;
@@ -206,13 +209,15 @@ void searchsorted(const loop::Routine& routine, std::span<const RoutineTensor> t
 
 }  // namespace
 
-jit::Fault run_routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors) noexcept {
+jit::Fault run_routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
+                       Parallel* parallel) noexcept {
+  if (routine.op == ir::OpCode::op_gather) return gather(routine, tensors, parallel);
   if (routine.op != ir::OpCode::op_searchsorted) return scatter(routine, tensors);
   searchsorted(routine, tensors);
   return {};
 }
 
-void Executor::run_routine(const StepSpec& step, Workspace& w, RunCounts& counts) const {
+void Executor::run_routine(const StepSpec& step, const RunOptions& options, Workspace& w, RunCounts& counts) const {
   const size_t operands = loop::operand_count(step.routine);
   RoutineTensor tensors[4];
   for (size_t v = 0; v <= operands; ++v) {
@@ -228,7 +233,7 @@ void Executor::run_routine(const StepSpec& step, Workspace& w, RunCounts& counts
     (v < operands ? counts.bytes_read : counts.bytes_written) += bytes_of(t.place, t.place.item);
   }
   ++counts.launches;
-  const jit::Fault fault = runtime::run_routine(step.routine, std::span(tensors, operands + 1));
+  const jit::Fault fault = runtime::run_routine(step.routine, std::span(tensors, operands + 1), options.parallel);
   if (fault.check != 0) fail_for(fault, step);
   for (size_t v = operands + 1; v < step.views.size(); ++v)
     copy_strided(tensors[operands].place, place_of(step.views[v].ref, w), tensors[operands].place.item);

@@ -215,6 +215,26 @@ TEST_CASE("a matrix product takes bias and relu into its kernel") {
   CHECK(kernels(n) == 1);
 }
 
+TEST_CASE("a gather of rows is a step without a kernel, one of items part of the kernel around it") {
+  const auto steps = [](std::vector<int64_t> inner, bool known) {
+    Net n;
+    std::vector<DimId> shape = {n.sym("V")};
+    for (const int64_t d : inner) shape.push_back(n.num(d));
+    if (!known) shape.push_back(n.sym("D"));
+    const ValueId picked = n.op(OpCode::op_gather, {n.in("x", DType::f32, shape), n.in("i", DType::i64, {n.sym("N")})},
+                                {{"axis", Attr::of_int(0)}});
+    n.out(n.op(OpCode::op_exp, {picked}));
+    size_t routines = 0;
+    const auto e = planned(n);
+    for (const auto& step : e->plan().steps) routines += step.routine ? 1 : 0;
+    return std::pair{e->plan().steps.size(), routines};
+  };
+  CHECK(steps({}, true) == std::pair<size_t, size_t>{1, 0});
+  CHECK(steps({7}, true) == std::pair<size_t, size_t>{1, 0});
+  CHECK(steps({2, 4}, true) == std::pair<size_t, size_t>{2, 1});
+  CHECK(steps({}, false) == std::pair<size_t, size_t>{2, 1});
+}
+
 TEST_CASE("two reductions of one input over the same axes are one kernel, over different axes two") {
   Rows same, other;
   same.out(same.fold(OpCode::op_reduce_sum, same.x));

@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "check.h"
+#include "evaluate.h"
+#include "random_graph.h"
 
 using namespace ingot;
 using namespace ingot::oracle;
@@ -116,6 +118,36 @@ TEST_CASE("an index is checked where an output has it, in an untaken branch too,
   want[20] = 2;
   const auto padded = part.done();
   for (const Way& way : all_ways()) CHECK(difference(floats({23}, want), run(*compile(padded, way), good)[0]).empty());
+}
+
+TEST_CASE("rows are gathered along any axis, whatever the layout, on several threads too") {
+  for (const DType t : {DType::f32, DType::boolean, DType::f16, DType::i64}) {
+    Net net;
+    const DimId a = net.sym("A"), b = net.sym("B"), c = net.sym("C"), k = net.sym("K"), two = net.num(2);
+    const ValueId x = net.in("x", t, {a, b, c}), i = net.in("i", DType::i32, {two, k});
+    for (const int64_t d : {0, 1, 2}) net.out(net.op(OpCode::op_gather, {x, i}, {axis(d)}));
+    const auto g = net.done();
+    // The last is more than one task's, and one has an extent that leaves nothing to gather.
+    const int64_t sizes[][4] = {{3, 4, 5, 3}, {1, 2, 1, 1}, {2, 3, 0, 4}, {3, 3, 17, 0}, {5, 6, 40, 300}};
+    for (const auto& [m, n, inner, picked] : sizes) {
+      Array indices{DType::i32, {2, picked}, {}};
+      for (int64_t at = 0; at < 2 * picked; ++at)
+        indices.bits.push_back(static_cast<uint32_t>(at * 7 % (2 * std::min({m, n, std::max<int64_t>(inner, 1)})) -
+                                                     std::min({m, n, std::max<int64_t>(inner, 1)})));
+      if (inner == 0) indices = Array{DType::i32, {2, 0}, {}};  // there is nothing along axis 2
+      const Array inputs[] = {random_array(5, t, {m, n, inner}), indices};
+      const std::vector<Array> want = evaluate(*g, inputs);
+      for (const Way& way : all_ways())
+        for (const Layout layout : std::span(all_layouts).first(5)) {  // all but broadcast, which has other values
+          const auto got = run(*compile(g, way), inputs, layout, layout, true);
+          for (size_t o = 0; o < want.size(); ++o) {
+            CAPTURE(way.name);
+            CAPTURE(o);
+            CHECK(difference(want[o], got[o]) == "");
+          }
+        }
+    }
+  }
 }
 
 TEST_CASE("constant indices out of range are the run's error, not the compiler's") {
