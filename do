@@ -15,7 +15,8 @@ usage: ./do VERB [ARGUMENT...]
   lint         formatting, clang-tidy, layering, file length and text rules
   sanitize     the tests under ASan and UBSan, then under TSan (or one: 'asan', 'tsan')
   variants     the tests of a build without LLVM
-  fuzz         every libFuzzer target for FUZZ_SECONDS (60) each (or the named ones)
+  fuzz         every libFuzzer target for FUZZ_SECONDS (60) each, and FUZZ_GRAPHS (2000) random graphs (or the named
+               ones; 'graphs' names the last)
   mutants      show that each fault in tests/mutants turns its named test red (or the named ones)
   cov          line coverage of the tests
   exhaustive   the functions' error over all 2^32 float inputs, and process races at full size; takes long

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # fuzz.sh [TARGET...]: every executable of tests/fuzz under libFuzzer and ASan for FUZZ_SECONDS (60) each.
 # Starts from tests/fuzz/corpus/TARGET; what it finds stays in build-fuzz/corpus, crashes in build-fuzz/crashes.
+# And the target `graphs`: FUZZ_GRAPHS (2000) random graphs from seed FUZZ_SEED (1) on, fused, unfused and interpreted,
+# in the ordinary build; what differs is printed with its seed and a reduced graph.
 set -eu
 . tools/dev/common.sh
 seconds=${FUZZ_SECONDS:-60}
@@ -14,11 +16,15 @@ for t in json.load(sys.stdin):
         print(os.path.relpath(t["filename"][0], os.path.realpath("build-fuzz")))')
 [ -n "$targets" ] || die 'fuzz: tests/fuzz defines no executable'
 
+wanted() {  # wanted NAME: whether the command line names it, or nothing
+  [ -z "$names" ] || case " $names " in *" $1 "*) ;; *) return 1 ;; esac
+}
+names="$*"
 export ASAN_OPTIONS="detect_odr_violation=0:allocator_may_return_null=1:${ASAN_OPTIONS:-}"
 rc=0
 for target in $targets; do
   name=$(basename "$target")
-  if [ $# -gt 0 ]; then case " $* " in *" $name "*) ;; *) continue ;; esac; fi
+  wanted "$name" || continue
   ninja -C build-fuzz "$target"
   mkdir -p "build-fuzz/corpus/$name" build-fuzz/crashes
   seeds=''
@@ -35,4 +41,9 @@ for target in $targets; do
     say "fuzz: $name: FAILED (the input is in build-fuzz/crashes)"
   fi
 done
+if wanted graphs; then
+  bash tools/dev/build.sh
+  say "fuzz: ${FUZZ_GRAPHS:-2000} graphs from seed ${FUZZ_SEED:-1} on"
+  build/tests/oracle/random_graphs "${FUZZ_SEED:-1}" "${FUZZ_GRAPHS:-2000}" || rc=1
+fi
 exit "$rc"
