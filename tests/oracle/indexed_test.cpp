@@ -54,43 +54,51 @@ TEST_CASE("an index of every integer dtype and its negative gather the same") {
   for (const DType t : {DType::i8, DType::i16, DType::i32, DType::i64, DType::u8, DType::u16, DType::u32, DType::u64}) {
     Net net;
     const ValueId x = net.in("x", DType::f32, {net.sym("N"), net.sym("D")}), i = net.in("i", t, {net.sym("K")});
-    net.out(net.op(OpCode::op_gather, {x, i}, {axis(0)}));
+    const ValueId y = net.in("y", DType::f32, {net.sym("N")});
+    net.out(net.op(OpCode::op_gather, {x, i}, {axis(0)}));  // rows
+    net.out(net.op(OpCode::op_gather, {y, i}, {axis(0)}));  // items
     const auto g = net.done();
     const bool from_end = ir::is_signed(t);
     const Array inputs[] = {
-        table, integers(t, {4}, from_end ? std::vector<int64_t>{2, -1, 0, -3} : std::vector<int64_t>{2, 2, 0, 0})};
-    for (const Way& way : all_ways())
-      CHECK(difference(floats({4, 2}, {5, 6, 5, 6, 1, 2, 1, 2}), run(*compile(g, way), inputs)[0]).empty());
+        table, integers(t, {4}, from_end ? std::vector<int64_t>{2, -1, 0, -3} : std::vector<int64_t>{2, 2, 0, 0}),
+        floats({3}, {7, 8, 9})};
+    for (const Way& way : all_ways()) {
+      const auto got = run(*compile(g, way), inputs);
+      CHECK(difference(floats({4, 2}, {5, 6, 5, 6, 1, 2, 1, 2}), got[0]).empty());
+      CHECK(difference(floats({4}, {9, 9, 7, 7}), got[1]).empty());
+    }
   }
 }
 
 TEST_CASE("an index out of range is an error that names op, operand and index, however the graph is run") {
-  for (const DType t : {DType::i8, DType::i64, DType::u8, DType::u64}) {
-    Net net;
-    const ValueId x = net.in("x", DType::f32, {net.sym("N")}), i = net.in("i", t, {net.sym("K")});
-    net.out(net.op(OpCode::op_exp, {net.op(OpCode::op_gather, {x, i}, {axis(0)})}));
-    const auto g = net.done();
-    for (const int64_t k : {1, 16, 17, 1027}) {
-      std::vector<int64_t> indices(static_cast<size_t>(k), 1);
-      const auto said = [&](const Array& data) {
-        const Array inputs[] = {data, integers(t, {k}, indices)};
-        return failure(g, inputs);
-      };
-      CHECK(said(floats({3}, {1, 2, 3})) == "");
-      indices.back() = 3;
-      const char* expected = ir::is_signed(t) ? ", expected -3 to 2" : ", expected 0 to 2";
-      CHECK(said(floats({3}, {1, 2, 3})) == cat("gather: an index along axis 0 of %x: f32[N] is 3", expected));
-      indices.back() = ir::is_signed(t) ? -4 : t == DType::u8 ? 255 : INT64_MIN;
-      CHECK(said(floats({3}, {1, 2, 3})) == cat("gather: an index along axis 0 of %x: f32[N] is ",
-                                                ir::is_signed(t) ? -4
-                                                : t == DType::u8 ? 255
-                                                                 : INT64_MAX,
-                                                expected));
-      indices.back() = 1;
-      CHECK(said(floats({0}, {})) ==
-            "gather: an index along axis 0 of %x: f32[N] is 1, but there is nothing along that axis");
+  for (const bool rows : {false, true})
+    for (const DType t : {DType::i8, DType::i64, DType::u8, DType::u64}) {
+      Net net;
+      std::vector<DimId> shape = {net.sym("N")};
+      if (rows) shape.push_back(net.num(8));
+      const ValueId x = net.in("x", DType::f32, shape), i = net.in("i", t, {net.sym("K")});
+      net.out(net.op(OpCode::op_exp, {net.op(OpCode::op_gather, {x, i}, {axis(0)})}));
+      const auto g = net.done();
+      const std::string start = cat("gather: an index along axis 0 of %x: f32[", rows ? "N, 8" : "N", "] is ");
+      for (const int64_t k : {1, 16, 17, 1027}) {
+        std::vector<int64_t> indices(static_cast<size_t>(k), 1);
+        const auto said = [&](int64_t extent) {
+          const size_t items = static_cast<size_t>(extent) * (rows ? 8 : 1);
+          const Array data = floats(rows ? std::vector<int64_t>{extent, 8} : std::vector<int64_t>{extent},
+                                    std::vector<float>(items, 2));
+          const Array inputs[] = {data, integers(t, {k}, indices)};
+          return failure(g, inputs);
+        };
+        CHECK(said(3) == "");
+        const char* expected = ir::is_signed(t) ? ", expected -3 to 2" : ", expected 0 to 2";
+        indices.back() = 3;
+        CHECK(said(3) == cat(start, 3, expected));
+        indices.back() = ir::is_signed(t) ? -4 : t == DType::u8 ? 255 : INT64_MIN;
+        CHECK(said(3) == cat(start, ir::is_signed(t) ? -4 : t == DType::u8 ? 255 : INT64_MAX, expected));
+        indices.back() = 1;
+        CHECK(said(0) == cat(start, "1, but there is nothing along that axis"));
+      }
     }
-  }
 }
 
 TEST_CASE("an index is checked where an output has it, in an untaken branch too, and nowhere else") {

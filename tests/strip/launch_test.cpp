@@ -184,6 +184,37 @@ TEST_CASE("a sum of a million elements follows the tree over its blocks, however
   }
 }
 
+TEST_CASE("sums down the columns follow the tree over their blocks, lanes on the rows") {
+  Builder b(1, 1);
+  const Val x = load(b, DType::f32, 3);
+  store(b, x.un(Prim::fold_sum), 1);
+  store(b, x.un(Prim::fold_prod), 1);
+  jit::Program p = program(b);
+  p.kernel.row_lanes = true;
+  p.schedule = loop::schedule(p.kernel);
+  test::Random random(11);
+  // Up to 15 blocks: four levels of the tree at once, and closed.
+  for (const size_t k : {0, 1, 7, 64, 65, 1023, 1024, 1025, 2048, 3072, 4097, 7168, 15360, 15361}) {
+    const size_t n = 37;
+    std::vector<float> matrix(k * n), sums(n), products(n);
+    for (float& v : matrix) v = 1.0f + static_cast<float>(random() % 1001) * 1e-6f - 5e-4f;
+    const int64_t sizes[] = {static_cast<int64_t>(n), static_cast<int64_t>(k)};
+    const jit::ViewArg args[] = {bind(matrix.data(), {1, static_cast<int64_t>(n)}), bind(sums.data(), {1}),
+                                 bind(products.data(), {1})};
+    jit::Launch launch;
+    launch.prepare(p, sizes, args);
+    run(launch, *jit::interpreter(p));
+    for (size_t j = 0; j < n; ++j) {
+      std::vector<float> column(k);
+      for (size_t i = 0; i < k; ++i) column[i] = matrix[i * n + j];
+      CAPTURE(k);
+      CAPTURE(j);
+      CHECK(sums[j] == test::ordered_fold(column, false));
+      CHECK(products[j] == test::ordered_fold(column, true));
+    }
+  }
+}
+
 TEST_CASE("the oracle's sums are those of the reference script") {
   // Computed by the reference for the sum order in Python: x_k = 1 / (k + 1) in f32, negative where k % 3 == 1.
   struct {
