@@ -1,0 +1,24 @@
+// The kernels whose text print_kernels.cpp writes and run_test.cpp runs.
+#pragma once
+
+#include "loop/philox.h"
+#include "random_launch.h"
+#include "samples.h"
+
+namespace ingot {
+
+constexpr uint32_t cuda_seeds = 100;
+
+inline test::Bound cuda_launch(uint32_t seed, test::Shape shape) { return test::random_launch(seed, shape, 3000); }
+
+// The four words of a Philox block, from four of a counter and two of a key.
+inline loop::Kernel philox_block() {
+  loop::Builder b(1, 0);
+  std::vector<loop::Val> in;
+  for (int i = 0; i < 6; ++i) in.push_back(loop::samples::load(b, ir::DType::u32, 1));
+  for (const loop::Val word : loop::philox4x32({in[0], in[1], in[2], in[3]}, in[4], in[5]))
+    loop::samples::store(b, ir::DType::u32, 1, word);
+  return b.finish();
+}
+
+}  // namespace ingot
