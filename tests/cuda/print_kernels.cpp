@@ -44,6 +44,10 @@ int main() {
       cat(jit::cuda::prelude(), jit::cuda::narrow_prelude(), jit::cuda::fold_prelude(), jit::cuda::scan_prelude(),
           jit::cuda::check_prelude(), launched(text_of(loop::samples::gather()), "gather"),
           launched(text_of(philox_block()), "philox"));
+  for (const ir::DType type : {ir::DType::f32, ir::DType::f64}) {
+    out += launched(text_of(whole_fold(loop::Prim::fold_sum, type)), cat("sum_", ir::name(type)));
+    out += launched(text_of(whole_fold(loop::Prim::fold_prod, type)), cat("prod_", ir::name(type)));
+  }
   std::string table;
   for (const test::Shape shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot}) {
     for (uint32_t seed = 1; seed <= cuda_seeds; ++seed) {

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <memory>
 
@@ -140,6 +141,53 @@ jit::ViewArg view(std::vector<T>& items, int64_t cols) {
 }
 
 }  // namespace
+
+namespace {
+
+// As tests/data/sums.py describes it.
+template <class T>
+std::vector<T> elements(const std::string& kind, int64_t n) {
+  std::vector<T> out;
+  for (uint64_t k = 0; k < static_cast<uint64_t>(n); ++k) {
+    const uint64_t h = (k * 2654435761u + static_cast<uint64_t>(n) * 40503u) % (uint64_t{1} << 32);
+    const double sum = static_cast<double>(h >> 24) - 127.5 + static_cast<double>(h % 65536) / 4096;
+    const double product = 1 + (static_cast<double>((h >> 16) % 4096) - 2048) / 1048576;
+    out.push_back(static_cast<T>(kind == "sum" ? sum : product));
+  }
+  return out;
+}
+
+template <class T>
+T folded(void (*run)(const int64_t*, const jit::ViewArg*, cuda_text::Fault*), std::vector<T> x) {
+  std::vector<T> out(1);
+  jit::ViewArg views[] = {view(x, 1), view(out, 1)};
+  views[0].stride[0] = sizeof(T);
+  const auto n = static_cast<int64_t>(x.size());
+  run(&n, views, nullptr);
+  return out[0];
+}
+
+}  // namespace
+
+TEST_CASE("sums and products as CUDA text are numpy's in the one order") {
+  std::ifstream file(INGOT_TEST_DATA_DIR "/sums.txt");
+  int seen = 0;
+  std::string type, kind, bits;
+  for (int64_t n = 0; file >> type >> kind >> n >> bits;) {
+    if (kind == "tenths") continue;
+    INFO(type, " ", kind, " ", n);
+    const uint64_t want = std::stoull(bits, nullptr, 16);
+    if (type == "f32") {
+      const auto run = kind == "sum" ? cuda_text::ksum_f32::run : cuda_text::kprod_f32::run;
+      CHECK(std::bit_cast<uint32_t>(folded(run, elements<float>(kind, n))) == want);
+    } else {
+      const auto run = kind == "sum" ? cuda_text::ksum_f64::run : cuda_text::kprod_f64::run;
+      CHECK(std::bit_cast<uint64_t>(folded(run, elements<double>(kind, n))) == want);
+    }
+    ++seen;
+  }
+  CHECK(seen == 76);
+}
 
 TEST_CASE("a gather as CUDA text fetches what is in range and tells what is not") {
   constexpr int64_t rows = 300, cols = 7, extent = 11;

@@ -21,4 +21,11 @@ inline loop::Kernel philox_block() {
   return b.finish();
 }
 
+// A sum or product of all that there is.
+inline loop::Kernel whole_fold(loop::Prim fold, ir::DType type) {
+  loop::Builder b(0, 1);
+  loop::samples::store(b, type, 0, loop::samples::load(b, type, 1).un(fold));
+  return b.finish();
+}
+
 }  // namespace ingot
