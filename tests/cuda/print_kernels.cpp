@@ -28,13 +28,13 @@ void rename(std::string& text, const std::string& from, const std::string& to) {
     text.replace(at, from.size(), to);
 }
 
-// The text in a namespace, with a function that launches it.
-std::string launched(std::string text, const std::string& name) {
+// The text in a namespace, with a function that launches one of its entries.
+std::string launched(std::string text, const std::string& name, const std::string& entry = "") {
   rename(text, "ingot_kernel", "ingot_kernel_" + name);
   return cat("namespace k", name, " {\n", text,
              "void run(const int64_t* sizes, const ViewArg* views, Fault* fault) {\n"
              "  launch<Args>(sizes, views, fault, [](const Args& a) { ingot_kernel_",
-             name, "(a); });\n}\n}\n");
+             name, entry, "(a); });\n}\n}\n");
 }
 
 }  // namespace
@@ -49,6 +49,12 @@ int main() {
     out += launched(text_of(whole_fold(loop::Prim::fold_prod, type)), cat("prod_", ir::name(type)));
   }
   std::string table;
+  std::string linear;
+  for (const ir::DType type : cuda_pointwise) {
+    const std::string name = cat("linear_", ir::name(type));
+    out += launched(text_of(pointwise(type)), name, "_linear");
+    linear += cat("  k", name, "::run,\n");
+  }
   for (const test::Shape shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot}) {
     for (uint32_t seed = 1; seed <= cuda_seeds; ++seed) {
       const std::string text = text_of(cuda_launch(seed, shape).program.kernel);
@@ -65,6 +71,7 @@ int main() {
              "  uint32_t seed;\n"
              "  void (*run)(const int64_t*, const ViewArg*, Fault*);\n"
              "};\n"
-             "const Entry entries[] = {\n%s};\n",
-             out.c_str(), table.c_str()) < 0;
+             "const Entry entries[] = {\n%s};\n"
+             "void (*const linear[])(const int64_t*, const ViewArg*, Fault*) = {\n%s};\n",
+             out.c_str(), table.c_str(), linear.c_str()) < 0;
 }

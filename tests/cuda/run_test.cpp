@@ -189,6 +189,30 @@ TEST_CASE("sums and products as CUDA text are numpy's in the one order") {
   CHECK(seen == 76);
 }
 
+TEST_CASE("the form for compact views gives the oracle's bits") {
+  for (size_t t = 0; t < std::size(cuda_pointwise); ++t) {
+    const ir::DType type = cuda_pointwise[t];
+    const loop::Kernel kernel = pointwise(type);
+    const size_t item = ir::item_size(type);
+    for (const int64_t n : {0, 1, 3, 15, 16, 17, 1027, 10000}) {
+      const size_t bytes = static_cast<size_t>(n) * item;
+      alignas(16) static uint8_t x[80000], got[80000 + 16], want[80000];
+      for (size_t i = 0; i < bytes; ++i) x[i] = static_cast<uint8_t>(i * 2654435761u >> 11);
+      std::memset(got, 0xc9, sizeof got);
+      jit::ViewArg views[2];
+      for (auto& v : views) v.stride[0] = static_cast<int64_t>(item);
+      views[0].base = reinterpret_cast<char*>(x);
+      views[1].base = reinterpret_cast<char*>(want);
+      test::oracle(kernel, &n, views);
+      views[1].base = reinterpret_cast<char*>(got);
+      cuda_text::linear[t](&n, views, nullptr);
+      INFO(ir::name(type), " ", n);
+      CHECK(std::memcmp(got, want, bytes) == 0);
+      CHECK(got[bytes] == 0xc9);
+    }
+  }
+}
+
 TEST_CASE("a gather as CUDA text fetches what is in range and tells what is not") {
   constexpr int64_t rows = 300, cols = 7, extent = 11;
   std::vector<uint16_t> table(extent * cols), out(rows * cols);
