@@ -96,6 +96,8 @@ TEST_CASE("every op compiles to a cubin, of floats of every width") {
   Units units;
   for (const char* type : {"f32", "f16", "f64"}) {
     for (const Example& example : examples) {
+      // Functions of f16 are those of f32.
+      if (type == std::string_view("f16") && ir::find_op(example.op)->cls == ir::OpClass::function) continue;
       const auto graph = graph_of(example, type);
       CAPTURE(std::string(example.text));
       if (type == std::string_view("f32")) REQUIRE(graph);
