@@ -126,6 +126,9 @@ TEST_CASE("variance of large means, of one element and of none") {
   expect(zero, {floats({1, 4}, {40000, 40001, 40002, 40003})}, two(1.25f, 1.1180340f));
   Net many = net_of(0);
   expect(many, {floats({1, 256}, std::vector<float>(256, 1234.0f))}, two(0, 0));
+  // The mean is rounded to 10000003; (9 + 4 + 0 + 16) / 4, where x * (x - mean) would be off by the mean itself.
+  Net rounded = net_of(0);
+  expect(rounded, {floats({1, 4}, {10000000, 10000001, 10000003, 10000007})}, two(7.25f, 2.6925824f));
   Net corrected = net_of(1);
   expect(corrected, {floats({1, 3}, {1, 2, 3})}, two(1, 1));
   for (const int64_t ddof : {1, 2}) {

@@ -2,6 +2,7 @@
 // literals.
 #include <bit>
 #include <cmath>
+#include <tuple>
 
 #include "patterns.h"
 
@@ -80,6 +81,42 @@ TEST_CASE("long sums of 0.1 do not drift") {
       CHECK(std::bit_cast<uint32_t>(sum) == bits);
       CHECK(std::abs(sum / static_cast<float>(n) - 0.1f) < 1e-7f);
       CHECK(mean == sum / static_cast<float>(n));
+    }
+  }
+}
+
+TEST_CASE("a mean is the sum divided by n, once") {
+  // 5 / 3, 9 / 5 and 3 / 7, each one ulp from the product with the rounded reciprocal.
+  for (const auto& [n, sum, want] :
+       {std::tuple{3, 5.0f, 0x1.aaaaaap+0f}, {5, 9.0f, 0x1.ccccccp+0f}, {7, 3.0f, 0x1.b6db6ep-2f}}) {
+    Net net;
+    net.out(net.op(OpCode::op_reduce_mean, {net.in("", DType::f32, {net.sym("N")})}));
+    std::vector<float> x(static_cast<size_t>(n), 0);
+    x[1] = sum;
+    const auto g = net.done();
+    for (const Way& way : all_ways()) {
+      INFO(std::string(way.name), ", ", n);
+      CHECK(run(*compile(g, way), std::vector{floats({n}, x)})[0] == floats({}, {want}));
+    }
+  }
+}
+
+TEST_CASE("a product adds up chains of 256, from left to right") {
+  // In a chain that begins with 1e8, whose ulp is 8, ones are lost; 40 of the next chain are not.
+  for (const int64_t columns : {1, 3, 70}) {
+    Net net;
+    const DimId k = net.sym("K");
+    const ValueId x = net.in("", DType::f32, {net.sym("M"), k}), y = net.in("", DType::f32, {k, net.sym("N")});
+    net.out(net.op(OpCode::op_matmul, {x, y}));
+    std::vector<float> row(256 + 40, 1);
+    row[0] = 1e8f;
+    const std::vector<float> ones(row.size() * static_cast<size_t>(columns), 1);
+    const std::vector inputs{floats({1, 296}, row), floats({296, columns}, ones)};
+    const std::vector<float> want(static_cast<size_t>(columns), 1e8f + 40);
+    const auto g = net.done();
+    for (const Way& way : all_ways()) {
+      INFO(std::string(way.name), ", ", columns);
+      CHECK(run(*compile(g, way), inputs)[0] == floats({1, columns}, want));
     }
   }
 }

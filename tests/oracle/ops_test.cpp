@@ -550,28 +550,6 @@ TEST_CASE("indexed ops of every dtype give the oracle's bits in every layout") {
   }
 }
 
-TEST_CASE("large tensors take several chunks on several threads and give the oracle's bits") {
-  for (const DType type : {DType::f32, DType::u8}) {
-    Net net;
-    const DimId m = net.sym("M"), n = net.sym("N");
-    const ValueId x = net.in("x", type, {m, n}), row = net.in("row", type, {n});
-    net.out(net.op(OpCode::op_add, {net.op(OpCode::op_mul, {x, row}), x}));
-    net.out(net.op(OpCode::op_transpose, {x}, {ints("perm", {1, 0})}));
-    net.out(net.op(OpCode::op_concat, {x, net.op(OpCode::op_reverse, {x}, {ints("axes", {1})})},
-                   {{"axis", Attr::of_int(1)}}));
-    for (const std::vector<int64_t>& axes : {std::vector<int64_t>{0}, {1}, {0, 1}})
-      net.out(net.op(OpCode::op_reduce_sum, {net.op(OpCode::op_sub, {x, row})}, {ints("axes", axes)}));
-    if (type == DType::f32) net.out(net.op(OpCode::op_softmax, {x}));
-    const auto g = net.done();
-    for (const Size size : {Size{3, 70001}, Size{260, 513}, Size{70001, 3}}) {
-      const std::vector<Array> inputs = {random_array(1, type, {size.m, size.n}), random_array(2, type, {size.n})};
-      const std::string text = check(g, inputs, all_ways());
-      INFO(ir::name(type), " ", size.m, "x", size.n, ": ", text);
-      CHECK(text.empty());
-    }
-  }
-}
-
 TEST_CASE("every op of the table is in one of the tests here") {
   std::set<OpCode> seen;
   for (const DType type : {DType::boolean, DType::i8, DType::u8, DType::i32, DType::i64, DType::f32}) {
