@@ -123,6 +123,21 @@ Access lane_access(const Geometry& g, const ViewPlan& v) {
 
 }  // namespace
 
+namespace {
+// From how many items on a row of the innermost of several lane axes is walked by itself.
+int64_t least_row(const Geometry& g, const loop::Kernel& kernel) {
+  int64_t least = Geometry::row_lanes;
+  for (size_t v = 0; v < g.views.size(); ++v) {
+    const ViewPlan& view = g.views[v];
+    const int64_t inner = view.stride[g.lane - 1];
+    if (view.kind == ViewKind::load && inner != 0 && inner != view.size)
+      least = std::min(least, Geometry::tile_row_lanes);
+    if (!kernel.views[v].boxes.empty()) least = std::min(least, Geometry::cut_row_lanes);
+  }
+  return least;
+}
+}  // namespace
+
 void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg* args) {
   const loop::Kernel& kernel = program.kernel;
   const bool row_mode = program.schedule.mode == loop::LaneMode::row;
@@ -158,7 +173,7 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
     lane = 1;
   }
   ks = row_mode ? b.merge(kernel.rows, axis_count, &at) : 0;
-  if (pointwise && lane > 1 && extent[lane - 1] >= row_lanes) {
+  if (pointwise && lane > 1 && extent[lane - 1] >= least_row(*this, kernel)) {
     outer = lane - 1;
     lane = 1;
   }

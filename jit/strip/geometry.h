@@ -61,9 +61,11 @@ struct Geometry {
   int64_t rows = 1, lanes = 1, k = 1;    // products of their extents
   int64_t tile_rows = 1;                 // rows that are walked together, for what they share (plan.h)
 
-  // In a kernel without cols, lanes run over the linear order of the rows; where the innermost merged extent is at
-  // least `row_lanes`, the axes outside it are walked row by row instead.
-  static constexpr int64_t row_lanes = 64;
+  // In a kernel without cols, lanes run over the linear order of the rows; where the innermost merged extent is long
+  // enough, the axes outside it are walked row by row instead. A row costs 200 ns, copies of what is not consecutive in
+  // that order a fraction of a nanosecond an item: `row_lanes`, less where boxes cut the rows (`cut_row_lanes`), and
+  // least where items of a row lie apart and those of neighbouring rows side by side, which tiles are for.
+  static constexpr int64_t row_lanes = 1024, cut_row_lanes = 512, tile_row_lanes = 64;
 
   void build(const Program& program, const int64_t* sizes, const ViewArg* args);
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <numeric>
 
 #include "jit/strip/fold.h"
 #include "jit/strip/items.h"
@@ -101,10 +100,6 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
       pieces = (g.lanes + chunk_elements - 1) / chunk_elements;
   }
 
-  const int64_t inner = g.extent[g.outer + g.lane - 1];
-  const int64_t even = inner > 0 && inner < strip_lanes ? std::lcm(inner, loop::plain_granule) : strip_lanes;
-  short_rows = even <= strip_lanes ? strip_lanes / even * even : strip_lanes;
-
   Arena arena;
   const int64_t t = g.tile_rows;
   at = arena.take(t * views * int64_t{sizeof(char*)});
@@ -149,8 +144,10 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
     }
     if (v.access == Access::uniform) continue;
     v.tail = arena.take(pad_lanes * v.size);
+    const int64_t period = v.periodic ? g.extent[g.outer + g.lane - 1] : strip_lanes;
     if (v.access != Access::direct || v.outer_cuts || v.lane_cuts)
-      v.strip = arena.take(v.tile ? tile_rows * tile_pitch(g, v) : lanes * v.size);
+      v.strip = arena.take(v.tile ? tile_rows * tile_pitch(g, v)
+                                  : (lanes + (period < strip_lanes ? round_up(period, pad_lanes) : 0)) * v.size);
   }
   scratch = arena.used();
 }

@@ -26,8 +26,7 @@ struct Plan {
   // (one where there are no dots).
   int64_t rows_per_chunk = 1;
   int64_t pieces = 1;
-  int64_t strip = 0;       // mode row: lanes of a strip
-  int64_t short_rows = 0;  // lanes of a strip that holds whole rows of a short innermost lane axis, and whole granules
+  int64_t strip = 0;  // mode row: lanes of a strip
 
   // Offsets into the scratch arena. Per-row state exists tile_rows times.
   size_t at = 0, item = 0, in = 0, splat = 0;       // per row and view; splat per view

@@ -141,8 +141,6 @@ class Walk {
       int64_t k1 = std::min(lane1, k0 + strip_lanes);
       if (!folds) {
         k1 = std::min(k1, segment_end(s, k0));
-        // With short rows in a strip, whole ones: what repeats with them then stays as it is.
-        if (g_.lane > 1 && k1 - k0 == strip_lanes) k1 = k0 + p_.short_rows;
         if (g_.tile_rows > 1) k1 = std::min(k1, k0 + tile_lanes);
         if (peel) k1 = std::min(k1, peeled_end(s, k0, k1));
         peel = false;
@@ -332,8 +330,19 @@ class Walk {
     }
     char* const strip = scratch_ + view.strip;
     Splat& held = splat(v);
+    const int64_t period = g_.extent[g_.outer + g_.lane - 1];
+    if (view.periodic && period < strip_lanes) {
+      // A period more than a strip: from any place in it a whole strip follows, and nothing is copied again.
+      const int64_t place = k0 % period, first = k0 - place;
+      if (held.bits != 0 || held.filled > -(place + m)) {
+        const int64_t count = std::min(g_.lanes - first, strip_lanes + period);
+        stage(g_, view, lane_axes(view), at(t, v), item(t, v), first, count, strip);
+        held = {0, -count};
+      }
+      return strip + place * view.size;
+    }
     if (view.periodic) {
-      const auto place = static_cast<uint64_t>(k0 % g_.extent[g_.outer + g_.lane - 1]);
+      const auto place = static_cast<uint64_t>(k0 % period);
       if (held.filled <= -m && held.bits == place) return strip;
       held = {place, -m};
     } else {
