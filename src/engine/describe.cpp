@@ -75,7 +75,9 @@ void tensors(JsonWriter& out, const Executable& e, const fuse::Step& step) {
     if (step.routine) {
       const ir::Op& op = e.optimised().op(step.ops[0]);
       const bool store = v >= op.operands.size();
-      const ir::Value& value = e.optimised().value(store ? op.results[0] : op.operands[v]);
+      // What is gathered counts by the times.
+      const bool gathered = step.routine.op == ir::OpCode::op_gather && v == 0;
+      const ir::Value& value = e.optimised().value(store || gathered ? op.results[0] : op.operands[v]);
       tensor(out, e, ref, store, value.dtype, value.shape);
       continue;
     }

@@ -234,6 +234,9 @@ DimId broadcast_extent(const Inference& op, DimId a, DimId b, size_t operand_a, 
   try {
     return op.dims.broadcast(a, b);
   } catch (const Error& e) {
+    // One operand against the attribute that names the result's shape.
+    if (operand_a == operand_b)
+      op.reject("attribute shape does not fit ", op.graph.describe(op.operands[operand_a]), ": ", e.message());
     fail(Code::invalid_argument, op.where(operand_b), " does not broadcast with operand ", operand_a, " (",
          op.graph.describe(op.operands[operand_a]), "): ", e.message());
   }

@@ -92,8 +92,7 @@ class Parser {
 
   void version() {
     const Token word = in_.token();
-    if (!word.is_word("ingot") || word.at != 0)
-      in_.fail_at(0, "expected 'ingot 1.0' as the first line, found ", Lexer::found(word));
+    if (!word.is_word("ingot")) in_.fail_expected("'ingot 1.0' before everything else");
     in_.take();
     const Token number = in_.token();
     uint64_t minor;

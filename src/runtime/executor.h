@@ -83,6 +83,8 @@ struct RunOptions {
   void* scratch = nullptr;  // lent memory of scratch_bytes, 64-byte aligned; null: the executor's own
   uint64_t scratch_bytes = 0;
   Allocator allocator;  // for scratch that is not lent; none: the executor's own memory, kept between runs
+
+  bool cancelled() const noexcept { return cancel && cancel->load(std::memory_order_relaxed) != 0; }
 };
 
 struct Place;

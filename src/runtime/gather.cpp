@@ -132,32 +132,31 @@ class Gather {
 
 }  // namespace
 
-jit::Fault gather(const loop::Routine& routine, std::span<const RoutineTensor> tensors, Parallel* parallel) noexcept {
+jit::Fault gather(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
+                  const RunOptions& options) noexcept {
   const Gather work(routine.axis, tensors);
   if (work.empty()) return {};
   if (const jit::Fault fault = work.fault(); fault.check != 0) return fault;
   const int64_t each = work.rows_of_task(), pieces = (work.rows() + each - 1) / each;
-  const auto tasks = static_cast<uint32_t>(std::min<int64_t>(pieces, parallel ? parallel->width() : 1));
-  if (tasks <= 1) {
-    work.copy(0, work.rows());
-    return {};
-  }
   struct Shared {
     const Gather& work;
+    const RunOptions& options;
     int64_t each, rows;
     std::atomic<int64_t> next{0};
-  } shared{work, each, work.rows()};
-  parallel->run(
-      tasks,
-      [](void* context, uint32_t) {
-        auto& s = *static_cast<Shared*>(context);
-        for (;;) {
-          const int64_t first = s.next.fetch_add(s.each, std::memory_order_relaxed);
-          if (first >= s.rows) return;
-          s.work.copy(first, std::min(s.rows, first + s.each));
-        }
-      },
-      &shared);
+  } shared{work, options, each, work.rows()};
+  // Each task claims pieces until none is left.
+  const Parallel::Task task = [](void* context, uint32_t) {
+    auto& s = *static_cast<Shared*>(context);
+    while (!s.options.cancelled()) {
+      const int64_t first = s.next.fetch_add(s.each, std::memory_order_relaxed);
+      if (first >= s.rows) return;
+      s.work.copy(first, std::min(s.rows, first + s.each));
+    }
+  };
+  const uint32_t width = options.parallel ? options.parallel->width() : 1;
+  if (const auto tasks = static_cast<uint32_t>(std::min<int64_t>(pieces, width)); tasks > 1)
+    options.parallel->run(tasks, task, &shared);
+  else task(&shared, 0);
   return {};
 }
 

@@ -112,15 +112,14 @@ void Executor::launch(const StepSpec& step, const jit::Body& body, const RunOpti
   ++counts.launches;
 
   const size_t each = aligned(launch.scratch_bytes(body));
-  const auto cancelled = [&] { return options.cancel && options.cancel->load(std::memory_order_relaxed) != 0; };
-  if (cancelled()) fail(Code::cancelled, "the run was cancelled");
+  if (options.cancelled()) fail(Code::cancelled, "the run was cancelled");
   const uint32_t width = options.parallel ? options.parallel->width() : 1;
   const auto tasks = static_cast<uint32_t>(std::min<int64_t>(chunks, width));
   char* scratch = w.reserve(w.task_scratch, std::max<size_t>(each, 64) * std::max<uint32_t>(tasks, 1));
   if (tasks <= 1) {
     jit::Fault fault;
     for (int64_t c = 0; c < chunks; ++c) {
-      if (c > 0 && cancelled()) fail(Code::cancelled, "the run was cancelled");
+      if (c > 0 && options.cancelled()) fail(Code::cancelled, "the run was cancelled");
       launch.run_chunk(body, c, scratch, fault);
       if (fault.check != 0) fail_for(fault, step);
     }
@@ -132,13 +131,13 @@ void Executor::launch(const StepSpec& step, const jit::Body& body, const RunOpti
     char* scratch;
     size_t each;
     int64_t chunks;
-    const std::atomic<uint32_t>* cancel;
+    const RunOptions& options;
     std::atomic<int64_t> next{0};
     // Of the first chunk that has one, so that threads make no difference to the message.
     std::mutex mutex;
     jit::Fault fault{};
     int64_t fault_chunk = INT64_MAX;
-  } shared{launch, body, scratch, each, chunks, options.cancel};
+  } shared{launch, body, scratch, each, chunks, options};
   // Each task claims chunks until none is left, so any number of tasks may run one after the other.
   options.parallel->run(
       tasks,
@@ -147,7 +146,7 @@ void Executor::launch(const StepSpec& step, const jit::Body& body, const RunOpti
         const FpEnv env;
         for (;;) {
           const int64_t c = s.next.fetch_add(1, std::memory_order_relaxed);
-          if (c >= s.chunks || (s.cancel && s.cancel->load(std::memory_order_relaxed) != 0)) return;
+          if (c >= s.chunks || s.options.cancelled()) return;
           jit::Fault fault;
           s.launch.run_chunk(s.body, c, s.scratch + task * s.each, fault);
           if (fault.check == 0) continue;
@@ -160,7 +159,7 @@ void Executor::launch(const StepSpec& step, const jit::Body& body, const RunOpti
       },
       &shared);
   if (shared.fault.check != 0) fail_for(shared.fault, step);
-  if (cancelled()) fail(Code::cancelled, "the run was cancelled");
+  if (options.cancelled()) fail(Code::cancelled, "the run was cancelled");
 }
 
 }  // namespace ingot::runtime

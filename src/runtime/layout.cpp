@@ -49,10 +49,12 @@ void Executor::lay_out(Workspace& w) const {
         fail(Code::invalid_argument, "the extent ", plan_.dims.to_string(dims[d]), " is ", p.extent[d]);
       empty = empty || p.extent[d] == 0;
     }
+    // So far below 2^63 that offsets of several buffers can be added up.
     for (uint32_t d = 0; d < p.rank; ++d)
       if (p.extent[d] > 1 &&
           (__builtin_mul_overflow(bytes, static_cast<size_t>(p.extent[d]), &bytes) || bytes > INT64_MAX / 64))
-        fail(Code::invalid_argument, "an intermediate value is too large for 64 bits");
+        fail(Code::invalid_argument, "an intermediate value would take more than 2^57 bytes: its extent ",
+             plan_.dims.to_string(dims[d]), " is ", p.extent[d]);
     make_compact(p, ir::item_size(t));
     p.empty = empty;
     return empty ? 0 : bytes;

@@ -210,8 +210,8 @@ void searchsorted(const loop::Routine& routine, std::span<const RoutineTensor> t
 }  // namespace
 
 jit::Fault run_routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
-                       Parallel* parallel) noexcept {
-  if (routine.op == ir::OpCode::op_gather) return gather(routine, tensors, parallel);
+                       const RunOptions& options) noexcept {
+  if (routine.op == ir::OpCode::op_gather) return gather(routine, tensors, options);
   if (routine.op != ir::OpCode::op_searchsorted) return scatter(routine, tensors);
   searchsorted(routine, tensors);
   return {};
@@ -230,11 +230,20 @@ void Executor::run_routine(const StepSpec& step, const RunOptions& options, Work
       for (uint32_t d = 0; d < t.place.rank; ++d) t.place.extent[d] = w.dims[b.shape[d]];
       make_compact(t.place, t.place.item);
     }
-    (v < operands ? counts.bytes_read : counts.bytes_written) += bytes_of(t.place, t.place.item);
+    // What is gathered counts by the times, not by the items that there are.
+    const uint64_t bytes = bytes_of(t.place, t.place.item);
+    const bool gathers = step.routine.op == ir::OpCode::op_gather;
+    if (v == operands) counts.bytes_written += bytes;
+    if (gathers ? v > 0 : v < operands) counts.bytes_read += bytes;
   }
   ++counts.launches;
-  const jit::Fault fault = runtime::run_routine(step.routine, std::span(tensors, operands + 1), options.parallel);
+  const auto ask = [&] {
+    if (options.cancelled()) fail(Code::cancelled, "the run was cancelled");
+  };
+  ask();
+  const jit::Fault fault = runtime::run_routine(step.routine, std::span(tensors, operands + 1), options);
   if (fault.check != 0) fail_for(fault, step);
+  ask();
   for (size_t v = operands + 1; v < step.views.size(); ++v)
     copy_strided(tensors[operands].place, place_of(step.views[v].ref, w), tensors[operands].place.item);
 }

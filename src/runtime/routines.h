@@ -17,12 +17,14 @@ struct RoutineTensor {
 // `tensors` are the operands, then the result, which overlaps none of them. Indices count from the end if they are
 // negative; the first that is out of range ends the routine, with some of the result written. Default floating-point
 // environment.
-// `parallel` may be null: this thread alone.
+// Of `options` they look at `parallel` and, between pieces of a gather, at `cancel`: the caller asks again whether it
+// is set.
 jit::Fault run_routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
-                       Parallel* parallel) noexcept;
+                       const RunOptions& options) noexcept;
 
 // That of op_gather (gather.cpp): data, indices, result.
-jit::Fault gather(const loop::Routine& routine, std::span<const RoutineTensor> tensors, Parallel* parallel) noexcept;
+jit::Fault gather(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
+                  const RunOptions& options) noexcept;
 
 // Any other byte than 0 is true; a result holds 0 and 1.
 void make_booleans(const Place& p);

@@ -43,3 +43,30 @@ TEST_CASE(
     }
   }
 }
+
+TEST_CASE("steps that are no kernel are cancelled, too") {
+  const Context c = context();
+  for (const char* op : {"gather %x, %i", "scatter %x, %j, %x", "scatter_add %x, %j, %x", "searchsorted %x, %x"}) {
+    CAPTURE(op);
+    const std::string text = std::string("ingot 1.0\ngraph @g(%x: f32[N, D], %i: i32[N], %j: i32[N, D]) -> (") +
+                             (std::string(op).starts_with("search") ? "i64" : "f32") + "[N, D]) {\n  %0 = " + op +
+                             "\n  return %0\n}\n";
+    const Graph g = parse(c, text.c_str());
+    const Executable e = compile(c, g, INGOT_BACKEND_INTERPRETER);
+    Floats x({2, 3}, {1, 2, 3, 4, 5, 6});
+    int32_t index[] = {0, 1, 0, 1, 0, 1};
+    int64_t result[6], two = 2, both[] = {2, 3};
+    ingot_tensor i = x.tensor, j = x.tensor, out = x.tensor;
+    i.data = j.data = index, i.dtype = j.dtype = {0, 32, 1};
+    i.ndim = 1, i.shape = &two, j.shape = both;
+    out.data = result, out.shape = both;
+    if (text.find("-> (i64") != std::string::npos) out.dtype = {0, 64, 1};
+    const ingot_tensor *ins[] = {&x.tensor, &i, &j}, *outs[] = {&out};
+    uint32_t cancel = 1;
+    ingot_run_options options = INGOT_RUN_OPTIONS_INIT;
+    options.cancel = &cancel;
+    CHECK(refused(ingot_run(e.get(), ins, 3, outs, 1, &options), "cancelled") == INGOT_CANCELLED);
+    cancel = 0;
+    ok(ingot_run(e.get(), ins, 3, outs, 1, &options));
+  }
+}

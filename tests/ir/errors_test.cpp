@@ -33,8 +33,9 @@ std::string repeated(const std::string& text, size_t times) {
 }  // namespace
 
 TEST_CASE("errors of the head") {
-  CHECK(wrong("") == "1:1: expected 'ingot 1.0' as the first line, found the end of the text");
-  CHECK(wrong("\ningot 1.0") == "1:1: expected 'ingot 1.0' as the first line, found 'ingot'");
+  CHECK(wrong("") == "1:1: expected 'ingot 1.0' before everything else, found the end of the text");
+  CHECK(wrong("// f\n  graph @f") == "2:3: expected 'ingot 1.0' before everything else, found 'graph'");
+  CHECK(wrong("\n// f\n\n  ingot 1.0\n  kernel") == "5:3: expected 'graph' after the version, found 'kernel'");
   CHECK(wrong("ingot 2.0") == "1:7: expected a version, 1.0, found '2.0'");
   CHECK(wrong("ingot 1.7\ngraph") == "1:7: version 1.7 is newer than 1.0, the newest that is known here");
   CHECK(wrong("ingot 1.0\nkernel") == "2:1: expected 'graph' after the version, found 'kernel'");

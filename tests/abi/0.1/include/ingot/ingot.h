@@ -485,7 +485,8 @@ typedef struct ingot_prepare_options {
 typedef struct ingot_run_options {
   size_t struct_size;
   const ingot_ext* next;
-  const uint32_t* cancel; /* read between kernels and chunks; non-zero ends the run with INGOT_CANCELLED */
+  const uint32_t* cancel; /* read between kernels and chunks (all of a row's reduction is one); non-zero ends the
+                              run with INGOT_CANCELLED */
   /* Lent memory for intermediate values, 64-byte aligned. NULL, or fewer scratch_bytes than the run needs
    * (ingot_executable_scratch_size, and more where outputs overlap inputs): the library's own. Until the run returns
    * nothing else may use it: it must not overlap an input or output of the run, a borrowed constant, `cancel`, or what
@@ -517,9 +518,9 @@ typedef struct ingot_stats {
   uint64_t misses;      /* kernels found in no cache, each once */
   uint64_t interpreted; /* kernels for which no machine code can be had (no compiler, another machine's target); those
                            that never_stall serves meanwhile do not count */
-  uint64_t runs;
-  uint64_t launches;
-  uint64_t bytes_read; /* by kernels, each view of a tensor counted once a launch */
+  uint64_t runs;       /* that ended well */
+  uint64_t launches;   /* of kernels, and of the steps that are none (gathered rows, scatter, searchsorted) */
+  uint64_t bytes_read; /* by launches, each view of a tensor counted once; what is gathered, by the times */
   uint64_t bytes_written;
   uint64_t memory_cache_bytes;
   uint64_t memory_cache_entries;
