@@ -518,9 +518,9 @@ typedef struct ingot_stats {
   uint64_t misses;      /* kernels found in no cache, each once */
   uint64_t interpreted; /* kernels for which no machine code can be had (no compiler, another machine's target); those
                            that never_stall serves meanwhile do not count */
-  uint64_t runs;       /* that ended well */
-  uint64_t launches;   /* of kernels, and of the steps that are none (gathered rows, scatter, searchsorted) */
-  uint64_t bytes_read; /* by launches, each view of a tensor counted once; what is gathered, by the times */
+  uint64_t runs;        /* that ended well */
+  uint64_t launches;    /* of kernels, and of the steps that are none (gathered rows, scatter, searchsorted) */
+  uint64_t bytes_read;  /* by launches, each view of a tensor counted once; what is gathered, by the times */
   uint64_t bytes_written;
   uint64_t memory_cache_bytes;
   uint64_t memory_cache_entries;

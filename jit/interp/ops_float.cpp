@@ -146,8 +146,7 @@ DotFn dot() {
       const auto all = [] { return block; };
       if (m < block) {
         const auto some = [m] { return m; };
-        step(
-            some, [=] { return (scalars & 1) != 0; }, [=] { return (scalars & 2) != 0; });
+        step(some, [=] { return (scalars & 1) != 0; }, [=] { return (scalars & 2) != 0; });
       } else if ((scalars & 3) == 1) {
         step(all, yes, no);
       } else if ((scalars & 3) == 2) {

@@ -24,7 +24,7 @@ inline __attribute__((always_inline)) V join(V a, V b) {
 // a_j joined with t_j = ((x_j + x_{j+32}) + (x_{j+16} + x_{j+48})) + ((x_{j+8} + x_{j+40}) + (x_{j+24} + x_{j+56})).
 template <class T, bool product, class V>
 inline __attribute__((always_inline)) V add_group(V a, const char* src) {
-  const auto x = [src](int i) __attribute__((always_inline))->V {  // items 8 * i to 8 * i + 7
+  const auto x = [src](int i) __attribute__((always_inline)) -> V {  // items 8 * i to 8 * i + 7
     return *reinterpret_cast<const typename Eight<T>::memory*>(src + i * int64_t{sizeof(V)});
   };
   const V low = join<product>(join<product>(x(0), x(4)), join<product>(x(2), x(6)));

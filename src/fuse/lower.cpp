@@ -187,9 +187,8 @@ class Lowering {
     loop::View view{.kind = loop::ViewKind::load, .storage = g_.value(v).dtype};
     view.axes = axes_of(binding.dims);
     view.boxes = boxes_on(boxes, view.axes);
-    const auto tensor = std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) {
-      return t == std::pair{binding.ref, v};
-    });
+    const auto tensor =
+        std::find_if(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t == std::pair{binding.ref, v}; });
     if (tensor == tensors_.end()) {
       view.tensor = builder_.add_tensor();
       tensors_.emplace_back(binding.ref, v);

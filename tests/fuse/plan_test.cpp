@@ -275,9 +275,8 @@ TEST_CASE("lanes lie along the rows where neighbours in memory do") {
   CHECK(row_lanes([&](Rows& n) { n.out(n.op(OpCode::op_reduce_var, {n.x}, {axes({0})})); }));
   // Not for fewer columns than lanes, booleans, or values that are stored along the cols.
   CHECK(!row_lanes([&](Rows& n) { sum(n, n.in("y", DType::f32, {n.b, n.num(3)}), {0}); }));
-  CHECK(!row_lanes([&](Rows& n) {
-    n.out(n.op(OpCode::op_reduce_any, {n.in("y", DType::boolean, {n.b, n.c})}, {axes({0})}));
-  }));
+  CHECK(!row_lanes(
+      [&](Rows& n) { n.out(n.op(OpCode::op_reduce_any, {n.in("y", DType::boolean, {n.b, n.c})}, {axes({0})})); }));
   CHECK(!row_lanes([&](Rows& n) { n.out(n.op(OpCode::op_softmax, {n.x}, {{"axis", Attr::of_int(0)}})); }));
 }
 

@@ -76,14 +76,8 @@ TEST_CASE("verify judges views") {
       {"box 0 on an axis beyond", k, [](Kernel& x) { x.views[0].boxes[0].axis = 255; }},
       {"box 0 names no size slot", k, [](Kernel& x) { x.views[0].boxes[0].hi = 5; }},
       {"box 0 names no size slot", k, [](Kernel& x) { x.views[0].boxes[0].lo = 0xFFFF; }},
-      {"boxes are not ascending", k,
-       [](Kernel& x) {
-         x.views[0].boxes = {{0, 2, 3}, {0, 1, 3}};
-       }},
-      {"boxes are not ascending", k,
-       [](Kernel& x) {
-         x.views[0].boxes = {{0, 2, 3}, {0, 2, 3}};
-       }},
+      {"boxes are not ascending", k, [](Kernel& x) { x.views[0].boxes = {{0, 2, 3}, {0, 1, 3}}; }},
+      {"boxes are not ascending", k, [](Kernel& x) { x.views[0].boxes = {{0, 2, 3}, {0, 2, 3}}; }},
       {"a box on an axis that is not the view's", k, [](Kernel& x) { x.views[0].axes = 0; }},
       {"view 0: no such storage type", k, [](Kernel& x) { x.views[0].storage = DType::c64; }},
       {"view 0: no such storage type", k, [](Kernel& x) { x.views[0].storage = static_cast<DType>(200); }},
@@ -94,14 +88,8 @@ TEST_CASE("verify judges views") {
       {"inside has the axes of its boxes", k, [](Kernel& x) { x.views[3].boxes.clear(); }},
       {"no memory, but a tensor", k, [](Kernel& x) { x.views[3].tensor = 1; }},
       {"no memory, but a tensor", k, [](Kernel& x) { x.views[4].tensor = 1; }},
-      {"boxes are for load and inside", k,
-       [](Kernel& x) {
-         x.views[4].boxes = {{0, 1, 2}};
-       }},
-      {"boxes are for load and inside", k,
-       [](Kernel& x) {
-         x.views[5].boxes = {{0, 1, 2}};
-       }},
+      {"boxes are for load and inside", k, [](Kernel& x) { x.views[4].boxes = {{0, 1, 2}}; }},
+      {"boxes are for load and inside", k, [](Kernel& x) { x.views[5].boxes = {{0, 1, 2}}; }},
       {"a fill that is never read", k, [](Kernel& x) { x.views[3].fill = 1; }},
       {"a fill that is never read", k, [](Kernel& x) { x.views[5].fill = 1; }},
       {"a fill that is never read", samples::axpy(), [](Kernel& x) { x.views[0].fill = 1; }},

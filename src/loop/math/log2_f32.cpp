@@ -17,8 +17,7 @@ struct Parts {
 Val log_base(Val x, Parts log_2, Parts log_e, std::initializer_list<double> quotient) {
   const Val bits = x.number_bits();
   const Val special = not_positive_normal(bits);
-  const auto [e, f, m] =
-      log_reduce(rare(special, bits, (x * 0x1p23).number_bits()));  // denormals become normal
+  const auto [e, f, m] = log_reduce(rare(special, bits, (x * 0x1p23).number_bits()));  // denormals become normal
   const Val line = f * log_e.high;
   const Val curve = fma(f * f, horner(f, quotient), fma(f, log_e.low, fma(f, log_e.high, -line)));
   const auto sum = [&](Val exponent) {
