@@ -73,6 +73,9 @@ class DimTable {
   // evaluate() refuses a B other than 1 and 4.
   DimId broadcast(DimId a, DimId b);
 
+  // The same for an op, by whose name (of static storage) evaluate() tells that the extents do not broadcast.
+  DimId broadcast(DimId a, DimId b, std::string_view op);
+
   // Records a fact; throws invalid_argument if it contradicts what is known (B is 3 and 4). check() tests it on every
   // run, so whatever is derived from it holds. `op` names the op that needs it, of static storage; none: the host
   // states it. The text form leaves out what ops need, since reading them finds it again.
@@ -193,6 +196,7 @@ class DimTable {
   std::vector<DimId> symbols_;
   std::string names_;
   std::vector<Fact> facts_;
+  std::vector<std::pair<DimId, std::string_view>> broadcast_by_;  // by row: the first op that needs it; ascending
   std::vector<Meta> meta_;
   std::vector<DimId> buckets_;  // newest row of each hash bucket
   NameMap<DimId> by_name_;

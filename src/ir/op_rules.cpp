@@ -232,7 +232,7 @@ void normalise_axes(Inference& op, Attr& axes, size_t rank) {
 DimId broadcast_extent(const Inference& op, DimId a, DimId b, size_t operand_a, size_t operand_b) {
   if (a == b) return a;
   try {
-    return op.dims.broadcast(a, b);
+    return op.dims.broadcast(a, b, op.info.name);
   } catch (const Error& e) {
     // One operand against the attribute that names the result's shape.
     if (operand_a == operand_b)
