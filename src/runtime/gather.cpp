@@ -95,7 +95,10 @@ class Gather {
       int64_t index = index_at(index_from, index_type_);
       if (index < 0) index += data_.extent[axis_];
       move(from + index * data_.stride[axis_], to);
-      for (uint32_t d = rank; d-- > 0 && ++at[d] == out_.extent[d];) at[d] = 0;
+      for (uint32_t d = rank; d > 0; --d) {
+        if (++at[d - 1] < out_.extent[d - 1]) break;
+        at[d - 1] = 0;
+      }
     }
   }
 
