@@ -3,6 +3,7 @@
 #include "jit/cpu/function.h"
 #include "jit/cpu/llvm_compat.h"
 #include "jit/frame.h"
+#include "loop/rules.h"
 
 namespace ingot::jit {
 
@@ -97,12 +98,7 @@ Value* FunctionEmitter::identity(NodeId fold, unsigned lanes) {
 
 Value* FunctionEmitter::merge(NodeId fold, Value* x, Value* y) {
   const loop::Node& n = k_.nodes[fold];
-  const bool boolean = n.type == DType::boolean;
-  const Prim op = n.op == Prim::fold_sum    ? Prim::add
-                  : n.op == Prim::fold_prod ? Prim::mul
-                  : n.op == Prim::fold_min  ? (boolean ? Prim::and_ : Prim::min)
-                                            : (boolean ? Prim::or_ : Prim::max);
-  return ops.prim(op, n.type, n.type, x, y, nullptr);
+  return ops.prim(loop::join_of(n.op, n.type), n.type, n.type, x, y, nullptr);
 }
 
 Value* FunctionEmitter::acc_pointer(NodeId fold) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "loop/rules.h"
 
 namespace ingot::jit::interp {
 
@@ -228,11 +229,7 @@ class Compiler {
       src = spread;
     }
     if (s_.mode == LaneMode::row) {
-      const Prim join = n.op == Prim::fold_sum    ? Prim::add
-                        : n.op == Prim::fold_prod ? Prim::mul
-                        : n.op == Prim::fold_min  ? Prim::min
-                                                  : Prim::max;
-      GroupStep g{ops_.strip(join, n.type, n.type), src, acc, {}, item(id)};
+      GroupStep g{ops_.strip(loop::join_of(n.op, n.type), n.type, n.type), src, acc, {}, item(id)};
       for (uint32_t& k : g.kept) k = new_strip(item(id));
       code_.groups.push_back(g);
       return;

@@ -171,9 +171,8 @@ class Interpreter final : public Body {
       for (size_t o = 0; o < code.operands.size(); ++o) at[o] += k_step(code.operands[o]);
     }
     for (size_t o = 0; o < code.operands.size(); ++o) at[o] -= frame.k * k_step(code.operands[o]);
-    static constexpr unsigned pairs[][2] = {{0, 4}, {2, 6}, {1, 5}, {3, 7}, {0, 2}, {1, 3}, {0, 1}};
     for (const GroupStep& g : code.groups) {
-      for (const auto& [to, from] : pairs)
+      for (const auto& [to, from] : loop::group_joins)
         if (from < frame.k) g.join(n, at[g.kept[to]], at[g.kept[to]], at[g.kept[from]], nullptr, 0);
       g.join(n, at[g.acc], at[g.acc], at[g.kept[0]], nullptr, 0);
     }

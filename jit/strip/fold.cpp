@@ -190,8 +190,7 @@ void lanes_finish(Prim fold, DType type, char* acc, int64_t lanes, int64_t pitch
   if (n == 0 && fold == Prim::fold_sum) std::memset(acc, 0, static_cast<size_t>(pitch));
   if (n == 0) return;
   const JoinRun join = join_run_of(fold, type);
-  constexpr int pairs[][2] = {{0, 4}, {2, 6}, {0, 2}, {1, 5}, {3, 7}, {1, 3}, {0, 1}};
-  for (const auto& [to, from] : pairs) join(acc + to * pitch, acc + to * pitch, acc + from * pitch, lanes);
+  for (const auto& [to, from] : loop::group_joins) join(acc + to * pitch, acc + to * pitch, acc + from * pitch, lanes);
 }
 
 uint64_t fold_finish(Prim fold, DType type, const char* acc, int64_t n) {

@@ -121,9 +121,6 @@ Access lane_access(const Geometry& g, const ViewPlan& v) {
   return stride == v.size ? Access::direct : Access::strided;
 }
 
-}  // namespace
-
-namespace {
 // From how many items on a row of the innermost of several lane axes is walked by itself.
 int64_t least_row(const Geometry& g, const loop::Kernel& kernel) {
   int64_t least = Geometry::row_lanes;
@@ -136,6 +133,7 @@ int64_t least_row(const Geometry& g, const loop::Kernel& kernel) {
   }
   return least;
 }
+
 }  // namespace
 
 void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg* args) {

@@ -156,12 +156,15 @@ class Walk {
     }
   }
 
+  // Bytes from an item of n lanes to the next one: of the widest type, so that one pitch will do for all folds.
+  static int64_t items_pitch(int64_t n) { return n * int64_t{sizeof(uint64_t)}; }
+
   // Blocks of 16 groups of 64 k; blocks join in a tree, lane by lane.
   void groups(unsigned i, int64_t lane, int64_t m, int64_t n, bool apart) {
     const Sweep& s = schedule_.sweeps[i];
     select_row(0);
     char* const items = frame_.acc;
-    const int64_t pitch = n * int64_t{sizeof(uint64_t)};  // the widest items, so that one will do for all folds
+    const int64_t pitch = items_pitch(n);
     auto* const depth = reinterpret_cast<uint32_t*>(scratch_ + p_.depth);
     const auto each = [&](auto f) {
       for (const loop::NodeId id : s.folds) {
@@ -191,7 +194,6 @@ class Walk {
       }
       lanes_finish(f.op, f.type, acc, n, pitch, g_.k);
     });
-    frame_.acc = items;
   }
 
   // `kn` of the 64 k from `k` on: a call for each item of the sum order.
@@ -205,7 +207,7 @@ class Walk {
       step_[v] *= loop::group_items;
     }
     char* const items = scratch_ + p_.acc;
-    const int64_t pitch = n * int64_t{sizeof(uint64_t)};
+    const int64_t pitch = items_pitch(n);
     for (int64_t j = 0; j < std::min(kn, loop::group_items); ++j) {
       frame_.acc = items + j * pitch;
       frame_.k = (kn - j + loop::group_items - 1) / loop::group_items;

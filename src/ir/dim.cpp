@@ -170,9 +170,7 @@ DimId DimTable::broadcast(DimId a, DimId b, std::string_view op) {
   const auto before = static_cast<DimId>(rows_.size());
   const DimId result = broadcast(a, b);
   const auto note = [&](DimId d) {
-    if (rows_[d].kind != DimKind::bcast) return;
-    const auto at = std::ranges::lower_bound(broadcast_by_, d, {}, &std::pair<DimId, std::string_view>::first);
-    if (at == broadcast_by_.end() || at->first != d) broadcast_by_.emplace(at, d, op);
+    if (rows_[d].kind == DimKind::bcast) broadcast_by_.try_emplace(d, op);
   };
   for (DimId d = before; d < rows_.size(); ++d) note(d);
   note(result);  // a declared type may have made it before
@@ -233,7 +231,7 @@ void DimTable::rollback(const Mark& mark) noexcept {
     rows_[d].value = old.lo;
     rows_[d].hi = old.hi;
   }
-  while (!broadcast_by_.empty() && broadcast_by_.back().first >= mark.rows) broadcast_by_.pop_back();
+  broadcast_by_.erase(broadcast_by_.lower_bound(static_cast<DimId>(mark.rows)), broadcast_by_.end());
   rows_.resize(mark.rows);
   meta_.resize(mark.rows);
   pool_.resize(mark.pool);

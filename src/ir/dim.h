@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -196,7 +197,7 @@ class DimTable {
   std::vector<DimId> symbols_;
   std::string names_;
   std::vector<Fact> facts_;
-  std::vector<std::pair<DimId, std::string_view>> broadcast_by_;  // by row: the first op that needs it; ascending
+  std::map<DimId, std::string_view> broadcast_by_;  // by row: the first op that needs it
   std::vector<Meta> meta_;
   std::vector<DimId> buckets_;  // newest row of each hash bucket
   NameMap<DimId> by_name_;

@@ -175,10 +175,10 @@ void DimTable::evaluate(std::span<int64_t> values) const {
         for (const DimId op : ops) {
           if (values[op] == 1) continue;
           if (from != no_dim && values[d] != values[op]) {
-            const auto by = std::ranges::lower_bound(broadcast_by_, d, {}, &std::pair<DimId, std::string_view>::first);
-            const bool known = by != broadcast_by_.end() && by->first == d;
-            fail(Code::invalid_argument, known ? by->second : std::string_view(), known ? ": " : "",
-                 "extents do not broadcast: ", named(from, values), " and ", named(op, values));
+            const auto by = broadcast_by_.find(d);
+            const std::string needed_by = by == broadcast_by_.end() ? "" : cat(by->second, ": ");
+            fail(Code::invalid_argument, needed_by, "extents do not broadcast: ", named(from, values), " and ",
+                 named(op, values));
           }
           values[d] = values[op];
           from = op;

@@ -132,6 +132,16 @@ bool makes_nan(const Kernel& kernel, const Node& node) noexcept {
   }
 }
 
+Prim join_of(Prim fold, DType type) noexcept {
+  const bool boolean = type == DType::boolean;
+  switch (fold) {
+    case Prim::fold_prod: return Prim::mul;
+    case Prim::fold_min: return boolean ? Prim::and_ : Prim::min;
+    case Prim::fold_max: return boolean ? Prim::or_ : Prim::max;
+    default: return Prim::add;
+  }
+}
+
 bool may_have_row_lanes(const Kernel& kernel) noexcept {
   if (kernel.rows == 0 || kernel.cols == 0) return false;
   for (const Node& n : kernel.nodes)

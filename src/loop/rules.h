@@ -22,6 +22,9 @@ bool fits(DType t, uint64_t bits) noexcept;
 // argument); else what is wrong with it. Leaves are not looked at, nor what imm names.
 const char* type_fault(Prim op, DType type, DType a, DType b, DType c) noexcept;
 
+// The primitive that joins two results of a fold but fold_dot: of booleans and_ for min, or_ for max.
+Prim join_of(Prim fold, DType type) noexcept;
+
 // Whether the lanes may run along the last row axis: it has rows and folds other than fold.dot, of numbers, and neither
 // scans nor stores along the cols.
 bool may_have_row_lanes(const Kernel& kernel) noexcept;

@@ -17,11 +17,16 @@ namespace ingot::loop {
 
 inline constexpr int64_t strip_lanes = 1024;
 inline constexpr int64_t dot_block = 256;
-inline constexpr int64_t fold_granule =
-    64;  // lanes come in whole multiples of this where a sweep in mode cols has folds
+inline constexpr int64_t fold_granule = 64;  // lanes come in whole multiples of this in mode cols where there are folds
 inline constexpr int64_t plain_granule = 16;  // and of this elsewhere
 
-inline constexpr int64_t group_items = 8;  // of the sum order: a group of 64 k adds one t to each
+// The sum order: a group of 64 k adds one t to each of eight items. Eight values become one, there and at the end, by
+// these joins: [to] takes in [from], and the result is [0].
+inline constexpr int64_t group_items = 8;
+struct Join {
+  uint8_t to, from;
+};
+inline constexpr Join group_joins[] = {{0, 4}, {2, 6}, {1, 5}, {3, 7}, {0, 2}, {1, 3}, {0, 1}};
 
 enum class LaneMode : uint8_t { cols, row };
 

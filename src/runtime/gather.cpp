@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "runtime/routines.h"
+#include "runtime/storage.h"
 
 namespace ingot::runtime {
 
@@ -14,20 +15,11 @@ namespace {
 constexpr int64_t task_bytes = 1 << 18;
 
 int64_t index_at(const char* p, ir::DType type) {
-  const auto read = [p](auto v) {
-    std::memcpy(&v, p, sizeof v);
-    return v;
-  };
-  switch (type) {
-    case ir::DType::i8: return read(int8_t{});
-    case ir::DType::i16: return read(int16_t{});
-    case ir::DType::i32: return read(int32_t{});
-    case ir::DType::u8: return read(uint8_t{});
-    case ir::DType::u16: return read(uint16_t{});
-    case ir::DType::u32: return read(uint32_t{});
-    case ir::DType::u64: return static_cast<int64_t>(std::min<uint64_t>(read(uint64_t{}), INT64_MAX));
-    default: return read(int64_t{});
-  }
+  int64_t index = 0;
+  with_storage(type, [&](auto zero) {
+    if constexpr (std::is_integral_v<decltype(zero)>) index = whole(get<decltype(zero)>(p));
+  });
+  return index;
 }
 
 class Gather {

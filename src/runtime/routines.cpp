@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "ir/scalar.h"
+#include "runtime/storage.h"
 
 namespace ingot::runtime {
 
@@ -40,43 +41,7 @@ class Rows {
   int64_t index_[ir::max_rank] = {};
 };
 
-template <class T>
-T get(const char* p) {
-  T v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-template <class T>
-void put(char* p, T v) {
-  std::memcpy(p, &v, sizeof v);
-}
-
-// Calls f with a zero of the C++ type in which items lie: f16, bf16 and fp8 as their bits, booleans as bytes.
-template <class F>
-void with_storage(DType t, F f) {
-  switch (t) {
-    case DType::i8: return f(int8_t{});
-    case DType::i16: return f(int16_t{});
-    case DType::i32: return f(int32_t{});
-    case DType::i64: return f(int64_t{});
-    case DType::u16:
-    case DType::f16:
-    case DType::bf16: return f(uint16_t{});
-    case DType::u32: return f(uint32_t{});
-    case DType::u64: return f(uint64_t{});
-    case DType::f32: return f(float{});
-    case DType::f64: return f(double{});
-    default: return f(uint8_t{});
-  }
-}
-
 bool is_half(DType t) { return t == DType::f16 || t == DType::bf16; }
-
-template <class I>
-int64_t whole(I v) {
-  if constexpr (std::is_same_v<I, uint64_t>) return static_cast<int64_t>(std::min<uint64_t>(v, INT64_MAX));
-  else return static_cast<int64_t>(v);
-}
 
 // a + b rounded to the type, which the bits of f16 and bf16 alone do not tell.
 template <class T>
