@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -13,11 +14,13 @@
 namespace ingot::jit {
 
 const Module& test_module() {
-  static const std::shared_ptr<const Module> module = [] {
+  // Kept past exit(), which a test calls while threads of its own are in here: a static handle's destructor would take
+  // the module from under them.
+  static const std::shared_ptr<const Module>* const module = [] {
     const std::string path = find_module(INGOT_TEST_MODULE_DIR);
-    return Module::open(path, module_build_id(path));
+    return std::make_unique<std::shared_ptr<const Module>>(Module::open(path, module_build_id(path))).release();
   }();
-  return *module;
+  return **module;
 }
 
 namespace {
