@@ -11,7 +11,7 @@
 
 namespace ingot::jit {
 
-inline constexpr uint32_t frame_version = 3;
+inline constexpr uint32_t frame_version = 4;
 
 inline constexpr uint32_t frame_stream = 1;  // non-temporal stores: each lane-store pointer is 64-byte aligned
 
@@ -55,6 +55,13 @@ struct Frame {
   uint32_t reserved;
   char* scratch;  // the body's own, Body::scratch_bytes() of it, 64-byte aligned; nothing survives the call
   Fault* fault;   // written where a check fails on a lane that counts
+
+  // Mode cols: rows that follow the first in this call, with the same lanes of each. Row r has its views `row_step`
+  // bytes (by view) further than row r - 1, its holds `hold_step` bytes (by hold), its accumulators and values right
+  // behind those of row r - 1. Neither table is looked at where no row follows.
+  int64_t more_rows;
+  const int64_t* row_step;
+  const int64_t* hold_step;
 };
 
 }  // namespace ingot::jit

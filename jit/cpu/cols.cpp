@@ -61,7 +61,7 @@ void FunctionEmitter::emit_stores(const loop::Sweep& sweep, const Lanes& at) {
   };
   if (!stream_) {
     Value* flags = field(offsetof(Frame, flags), b.getInt32Ty());
-    llvm::IRBuilder<> pre(preheader_);
+    llvm::IRBuilder<> pre(entry_);
     stream_ = pre.CreateICmpNE(pre.CreateAnd(flags, pre.getInt32(frame_stream)), pre.getInt32(0));
   }
   llvm::LLVMContext& context = module_.getContext();
@@ -102,8 +102,10 @@ Value* FunctionEmitter::merge(NodeId fold, Value* x, Value* y) {
 }
 
 Value* FunctionEmitter::acc_pointer(NodeId fold) {
-  Value* acc = field(offsetof(Frame, acc), b.getPtrTy());
-  return b.CreateConstGEP1_64(b.getInt8Ty(), acc, static_cast<uint64_t>(s_.fold_slot[fold]) * acc_bytes);
+  if (!acc_)
+    acc_ = by_row(field(offsetof(Frame, acc), b.getPtrTy()),
+                  [this](llvm::IRBuilder<>& at) -> Value* { return at.getInt64(s_.folds.size() * acc_bytes); });
+  return b.CreateConstGEP1_64(b.getInt8Ty(), acc_, static_cast<uint64_t>(s_.fold_slot[fold]) * acc_bytes);
 }
 
 std::vector<FunctionEmitter::Acc> FunctionEmitter::begin_accs(const loop::Sweep& sweep) {
