@@ -14,6 +14,7 @@ namespace ingot::jit {
 inline constexpr uint32_t frame_version = 4;
 
 inline constexpr uint32_t frame_stream = 1;  // non-temporal stores: each lane-store pointer is 64-byte aligned
+inline constexpr uint32_t frame_ahead = 2;   // mode cols: as many rows again follow those of the call, in the next one
 
 // Bytes of one fold's accumulator block in mode cols: eight items of at most eight bytes.
 inline constexpr size_t acc_bytes = 64;

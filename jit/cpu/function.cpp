@@ -32,7 +32,8 @@ FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, con
       holds_(schedule.holds.size()),
       scalar_(kernel.nodes.size()),
       lane_(kernel.nodes.size()),
-      splats_(kernel.nodes.size()) {
+      splats_(kernel.nodes.size()),
+      aheads_(kernel.views.size()) {
   function_ = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
                                      llvm::GlobalValue::ExternalLinkage, name, &module);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -281,6 +282,7 @@ void FunctionEmitter::emit_lane_node(const Regions& regions, NodeId node, const 
   const loop::Node& n = k_.nodes[node];
   if (n.op == Prim::load) {
     lane_[node] = load_items(k_.views[n.imm].storage, view_pointer(n.imm), at);
+    if (ahead_) fetch_ahead(n.imm, at);
     return;
   }
   if (n.op == Prim::rare) {

@@ -89,6 +89,8 @@ class FunctionEmitter {
   };
   void emit_body(const loop::Sweep& sweep, const Regions& regions, const Lanes& at);
   void emit_stores(const loop::Sweep& sweep, const Lanes& at);
+  bool fetches_ahead(const loop::Sweep& sweep) const;
+  void fetch_ahead(size_t view, const Lanes& at);
   std::vector<Acc> begin_accs(const loop::Sweep& sweep);
   void finish_accs(const std::vector<Acc>& accs);
   Value* counting(const Lanes& at);  // a vector of i1: the lanes below Frame::valid
@@ -134,6 +136,8 @@ class FunctionEmitter {
   std::vector<Value*> scalar_, lane_;        // values by node
   std::vector<Value*> splats_;               // by node: one register of copies, made before the loops
   Value* stream_ = nullptr;
+  bool ahead_ = false;          // whether the sweep fetches the next rows' items into the cache
+  std::vector<Value*> aheads_;  // by view: how far they are
   Value* nothing_ = nullptr;  // the address of eight zero bytes, which lanes that fetch nothing read
   unsigned lanes_ = 0;        // of one round, in mode cols
 };

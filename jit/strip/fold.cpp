@@ -89,10 +89,6 @@ Block<T> join(Prim fold, const Block<T>& lower, const Block<T>& upper) {
 
 }  // namespace
 
-bool is_ordered(Prim fold, DType type) {
-  return (fold == Prim::fold_sum || fold == Prim::fold_prod) && (type == DType::f32 || type == DType::f64);
-}
-
 void fold_init(Prim fold, DType type, char* acc, int64_t items) {
   with_type(type, [&](auto t) {
     using T = decltype(t);

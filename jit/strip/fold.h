@@ -8,9 +8,6 @@
 
 namespace ingot::jit {
 
-// Float sums and products are ordered: their blocks join by a tree. The other folds give the same for any order.
-bool is_ordered(loop::Prim fold, loop::DType type);
-
 // The identity: sum -0.0 (integers 0), prod 1, min and max the type's largest and smallest (floats: infinities).
 void fold_init(loop::Prim fold, loop::DType type, char* acc, int64_t items);
 

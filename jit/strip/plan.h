@@ -15,7 +15,7 @@ inline constexpr int64_t tile_rows = 16;
 // Mode cols: short rows are walked together, so many that what they read, hold and write stays in L2 from sweep to
 // sweep. A call of the body for each row would cost more than the row.
 inline constexpr int64_t most_rows = 64;
-inline constexpr int64_t rows_bytes = 32768;
+inline constexpr int64_t rows_bytes = 65536;
 // Lanes of a strip in such a tile where no block of the sum order asks for more: 16 rows of it stay in L1.
 inline constexpr int64_t tile_lanes = 256;
 

@@ -25,6 +25,12 @@ struct Splat {
 };
 static_assert(sizeof(Splat) == 16);
 
+// Which copy of a short end a view's tail holds: of which tile, from which lane on, how many lanes; and in how many
+// rows what follows these is zero.
+struct Padded {
+  int64_t tile = -1, k0 = 0, m = 0, rows = 0;
+};
+
 class Walk {
  public:
   Walk(const Plan& plan, const Body& body, char* scratch, Fault& fault)
@@ -60,6 +66,8 @@ class Walk {
       const int64_t left = g_.outer == 0 ? 1 : g_.extent[g_.outer - 1] - index_[g_.outer - 1];
       rows_ = std::min({g_.tile_rows, left, last - row});
       frame_.more_rows = rows_ - 1;
+      ++tile_;
+      ahead_ = left > rows_ && row + rows_ < last && g_.lanes <= strip_lanes ? frame_ahead : 0;
       for (size_t v = 0; v < views_; ++v) locate(v);
       advance();
       for (unsigned first = 0, last; first < schedule_.sweeps.size(); first = last + 1) {
@@ -190,7 +198,7 @@ class Walk {
     if (k0 == 0 && k1 == end) return;
     for (const loop::NodeId n : s.folds) {
       const loop::Node& node = kernel_.nodes[n];
-      if (!is_ordered(node.op, node.type)) continue;
+      if (!loop::is_ordered(node)) continue;
       const int32_t f = schedule_.fold_slot[n];
       for (int64_t t = 0; t < rows_; ++t) {
         depth(t, f) = tree_push(node.op, node.type, stack(t, f), depth(t, f), k0 / strip_lanes, acc(t, f));
@@ -446,20 +454,27 @@ class Walk {
       const ViewPlan& view = g_.views[v];
       char* const pad = scratch_ + view.tail;
       const int64_t rows = row_step_[v] == 0 ? 1 : rows_;
-      copy_rows(pad, n * view.size, ptr_[v], row_step_[v], rows, m * view.size);
-      for (int64_t t = 0; t < rows; ++t)
-        std::memset(pad + (t * n + m) * view.size, 0, static_cast<size_t>((n - m) * view.size));
+      const int64_t pitch = pad_lanes * view.size;
+      Padded& held = padded_[v];
+      if (held.tile != tile_ || held.k0 != k0 || held.m != m)
+        copy_rows(pad, pitch, ptr_[v], row_step_[v], rows, m * view.size);
+      if (held.m != m || held.rows < rows) {
+        for (int64_t t = 0; t < rows; ++t)
+          std::memset(pad + t * pitch + m * view.size, 0, static_cast<size_t>((pad_lanes - m) * view.size));
+        held.rows = rows;
+      }
+      held = {tile_, k0, m, held.rows};
       ptr_[v] = pad;
-      if (rows > 1) row_step_[v] = n * view.size;
+      row_step_[v] = rows > 1 ? pitch : 0;
     }
     for (const uint16_t v : stores) {
       ptr_[v] = scratch_ + g_.views[v].tail;
-      row_step_[v] = n * g_.views[v].size;
+      row_step_[v] = pad_lanes * g_.views[v].size;
     }
     call(s, index, k0, n, m, false);
     for (const uint16_t v : stores) {
       const ViewPlan& view = g_.views[v];
-      copy_rows(place(v).at + k0 * view.size, place(v).stride, ptr_[v], n * view.size, rows_, m * view.size);
+      copy_rows(place(v).at + k0 * view.size, place(v).stride, ptr_[v], pad_lanes * view.size, rows_, m * view.size);
     }
   }
 
@@ -469,7 +484,7 @@ class Walk {
     for (const uint16_t h : s.reads) hold[h] = held(0, h, k0);
     frame_.n = n;
     frame_.valid = valid;
-    frame_.flags = aligned ? frame_stream : 0;
+    frame_.flags = ahead_ | (aligned ? frame_stream : 0);
     streamed_ |= aligned;
     body_.sweep(index, frame_);
   }
@@ -483,12 +498,15 @@ class Walk {
   const size_t views_;
   const bool stream_;
   bool streamed_ = false;
-  int64_t rows_ = 1;    // of the tile at hand
+  int64_t rows_ = 1;    // of the tile at hand,
+  int64_t tile_ = 0;    // which is this one,
+  uint32_t ahead_ = 0;  // and whether another follows it in memory: frame_ahead or nothing
   int64_t window_ = 0;  // the lane at which buffers of one strip begin
   int64_t index_[loop::max_axes] = {};
   Frame frame_{};
   char* ptr_[loop::max_views];
   int64_t row_step_[loop::max_views] = {};
+  Padded padded_[loop::max_views];
 };
 
 }  // namespace
