@@ -25,10 +25,11 @@ constexpr int64_t row_chunk_work = int64_t{1} << 20;
 constexpr int64_t lane_strip = 1024;
 constexpr int64_t lane_chunk = int64_t{1} << 18;
 
-// Whether reading the view row by row would use one item of each cache line where neighbouring rows use the others.
+// Whether going through the view row by row would use one item of each cache line where neighbouring rows use the
+// others.
 bool column_like(const Geometry& g, const ViewPlan& v) {
-  return v.kind == ViewKind::load && v.access == Access::strided && v.lane_cuts == 0 && g.outer > 0 &&
-         v.stride[g.outer - 1] == v.size && std::abs(v.stride[g.outer + g.lane - 1]) > v.size;
+  return (v.kind == ViewKind::load || v.kind == ViewKind::store) && v.access == Access::strided && v.lane_cuts == 0 &&
+         g.outer > 0 && v.stride[g.outer - 1] == v.size && std::abs(v.stride[g.outer + g.lane - 1]) > v.size;
 }
 
 class Arena {

@@ -444,6 +444,12 @@ class Walk {
       const uint16_t v = kernel_.stores[st].view;
       const ViewPlan& view = g_.views[v];
       if (view.access == Access::direct) continue;
+      if (view.tile) {
+        const int64_t stride = view.stride[g_.outer + g_.lane - 1];
+        scatter_rows(moved(place(v).at, k0 * stride), stride, scratch_ + view.strip, tile_pitch(g_, view), rows_, m,
+                     view.size);
+        continue;
+      }
       for (int64_t t = 0; t < rows_; ++t)
         unstage(g_, view, lane_axes(view), moved(place(v).at, t * place(v).stride), k0, m,
                 scratch_ + view.strip + t * tile_pitch(g_, view));
