@@ -35,6 +35,7 @@ class Walk {
         body_(body),
         scratch_(scratch),
         views_(g_.views.size()),
+        holds_(scratch),
         stream_(plan.stream && body.compiled() && g_.tile_rows == 1) {
     frame_.ptr = ptr_;
     frame_.size = plan.sizes;
@@ -46,11 +47,7 @@ class Walk {
 
   // Rows [first, last) of the linear index over the outer axes, lanes [lane0, lane1) of each.
   void run(int64_t first, int64_t last, int64_t lane0, int64_t lane1) {
-    int64_t rest = first;
-    for (unsigned a = g_.outer; a-- > 0;) {
-      index_[a] = rest % g_.extent[a];
-      rest /= g_.extent[a];
-    }
+    seek(first);
     for (int64_t row = first; row < last;) {
       // A tile's rows are neighbours along the innermost outer axis.
       const int64_t left = g_.tile_rows == 1 ? 1 : g_.extent[g_.outer - 1] - index_[g_.outer - 1];
@@ -74,7 +71,56 @@ class Walk {
     if (streamed_) stream_fence();
   }
 
+  // One sweep over a piece of a split row. What its folds gave lies in shared memory, for whoever runs the last piece
+  // to join.
+  void run_piece(int64_t row, int64_t piece, unsigned index, char* shared) {
+    seek(row);
+    locate(0);
+    const Sweep& s = schedule_.sweeps[index];
+    const size_t folds = schedule_.folds.size();
+    char* const values = shared + p_.row_value + static_cast<size_t>(row) * folds * sizeof(uint64_t);
+    const auto block = [&](int32_t f, int64_t of) {
+      const size_t number =
+          (static_cast<size_t>(row) * folds + static_cast<size_t>(f)) * static_cast<size_t>(p_.pieces);
+      return shared + p_.block + (number + static_cast<size_t>(of)) * acc_bytes;
+    };
+    std::memcpy(table<char>(p_.value), values, folds * sizeof(uint64_t));
+    holds_ = shared + p_.row_hold + static_cast<size_t>(row) * p_.row_hold_pitch;
+    const int64_t lane0 = piece * chunk_elements;
+    begin_folds(s, 1);
+    strips(s, index, 1, lane0, std::min(g_.lanes, lane0 + chunk_elements));
+    if (streamed_) stream_fence();
+    for (const loop::NodeId n : s.folds) {
+      const int32_t f = schedule_.fold_slot[n];
+      std::memcpy(block(f, piece), joined(0, kernel_.nodes[n], f), acc_bytes);
+    }
+    std::atomic<int64_t>& done = pieces_done(p_, shared, row);
+    if (done.fetch_add(1, std::memory_order_acq_rel) + 1 < p_.pieces) return;
+    done.store(0, std::memory_order_relaxed);
+    // A piece is an aligned run of blocks, so that pieces join by number as blocks do.
+    for (const loop::NodeId n : s.folds) {
+      const loop::Node& node = kernel_.nodes[n];
+      const int32_t f = schedule_.fold_slot[n];
+      depth(0, f) = 0;
+      for (int64_t i = 0; i < p_.pieces; ++i)
+        depth(0, f) = tree_push(node.op, node.type, stack(0, f), depth(0, f), i, block(f, i));
+      finish(0, node, f, g_.lanes);
+    }
+    std::memcpy(values, table<char>(p_.value), folds * sizeof(uint64_t));
+    if (index + 1 < p_.phases() || schedule_.row_stores.empty()) return;
+    select_row(0);
+    body_.row(frame_);
+  }
+
  private:
+  // To a row of the linear index over the outer axes.
+  void seek(int64_t row) {
+    for (unsigned a = g_.outer; a-- > 0;) {
+      index_[a] = row % g_.extent[a];
+      row /= g_.extent[a];
+    }
+  }
+
   template <class T>
   T* table(size_t offset) const {
     return reinterpret_cast<T*>(scratch_ + offset);
@@ -133,9 +179,15 @@ class Walk {
 
   void sweep(unsigned index, int64_t rows, int64_t lane0, int64_t lane1) {
     const Sweep& s = schedule_.sweeps[index];
+    begin_folds(s, rows);
+    strips(s, index, rows, lane0, lane1);
+    finish_folds(s, rows, lane1 - lane0);
+  }
+
+  // Strips of blocks, which are counted from lane0 on.
+  void strips(const Sweep& s, unsigned index, int64_t rows, int64_t lane0, int64_t lane1) {
     if (s.folds.empty() && s.stores.empty() && s.fills.empty()) return;
     const bool folds = !s.folds.empty();
-    begin_folds(s, rows);
     bool peel = stream_ && !folds;
     for (int64_t k0 = lane0; k0 < lane1;) {
       int64_t k1 = std::min(lane1, k0 + strip_lanes);
@@ -151,10 +203,9 @@ class Walk {
         strip(s, index, t, k0, k1 - k0);
       }
       if (folds)
-        for (int64_t t = 0; t < rows; ++t) collect(s, t, k0 / strip_lanes, k1 == lane1);
+        for (int64_t t = 0; t < rows; ++t) collect(s, t, (k0 - lane0) / strip_lanes, k1 == lane1);
       k0 = k1;
     }
-    finish_folds(s, rows, lane1 - lane0);
   }
 
   void begin_folds(const Sweep& s, int64_t rows) {
@@ -231,7 +282,7 @@ class Walk {
     const loop::Hold& hold = schedule_.holds[h];
     const size_t row = p_.hold[h] + static_cast<size_t>(t) * p_.hold_pitch[h];
     const int64_t item = k0 - (hold.window ? window_ : 0);
-    return scratch_ + row + item * int64_t{storage_size(kernel_.nodes[hold.node].type)};
+    return holds_ + row + item * int64_t{storage_size(kernel_.nodes[hold.node].type)};
   }
 
   // Sweeps without folds may be cut anywhere: at the boxes, so that a strip lies inside or outside each.
@@ -271,13 +322,14 @@ class Walk {
     }
   }
 
+  // The one block that is left of a fold.
+  const char* joined(int64_t t, const loop::Node& node, int32_t f) const {
+    if (depth(t, f) == 0) return acc(t, f);
+    tree_close(node.op, node.type, stack(t, f), depth(t, f));
+    return stack(t, f);
+  }
   void finish(int64_t t, const loop::Node& node, int32_t f, int64_t n) {
-    const char* block = acc(t, f);
-    if (depth(t, f) > 0) {
-      tree_close(node.op, node.type, stack(t, f), depth(t, f));
-      block = stack(t, f);
-    }
-    value(t, f) = fold_finish(node.op, node.type, block, n);
+    value(t, f) = fold_finish(node.op, node.type, joined(t, node, f), n);
   }
 
   AxisRun lane_axes(const ViewPlan& v) const { return {g_.outer, g_.lane, v.first_cut + v.outer_cuts, v.lane_cuts}; }
@@ -433,6 +485,7 @@ class Walk {
   const Body& body_;
   char* const scratch_;
   const size_t views_;
+  char* holds_;  // where buffers of a row are counted from
   const bool stream_;
   bool streamed_ = false;
   int64_t tile_count_ = 1;  // rows that the tiles hold
@@ -443,6 +496,11 @@ class Walk {
 };
 
 }  // namespace
+
+void walk_piece(const Plan& plan, const Body& body, unsigned phase, int64_t chunk, char* scratch, char* shared,
+                Fault& fault) noexcept {
+  Walk(plan, body, scratch, fault).run_piece(chunk / plan.pieces, chunk % plan.pieces, phase, shared);
+}
 
 void walk_cols(const Plan& plan, const Body& body, int64_t chunk, char* scratch, Fault& fault) noexcept {
   const Geometry& g = plan.geometry;
