@@ -42,7 +42,7 @@ double cpu_seconds() {
 }
 
 // Work that costs the same wherever it runs: so many iterations.
-void burn(int64_t iterations) {
+[[gnu::noinline]] void burn(int64_t iterations) {
   for (int64_t i = 0; i < iterations; ++i) asm volatile("" : "+r"(i));
 }
 

@@ -1,7 +1,6 @@
 #include "runtime/parallel.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -75,15 +74,15 @@ SignalsBlocked::SignalsBlocked() {
 
 SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
 
-Pool::Pool(uint32_t threads) : width_(std::clamp<uint32_t>(threads, 1, 1024)), owner_(getpid()) {}
+Pool::Pool(uint32_t threads) : width_(std::clamp<uint32_t>(threads, 1, 1024)) {}
 
 Pool::~Pool() {
   stop_.store(true, std::memory_order_release);
   wake_.fetch_add(1, std::memory_order_release);
   wake_.notify_all();
   for (std::thread& t : threads_) {
-    if (getpid() == owner_) t.join();
-    else t.detach();  // a forked child: the thread is not there
+    if (orphaned_) t.detach();
+    else t.join();
   }
 }
 
@@ -97,8 +96,8 @@ void Pool::start() {
 }
 
 void Pool::run(uint32_t tasks, Task fn, void* context) {
-  const bool alone = tasks < 2 || tasks > 0xffff || width_ < 2 || getpid() != owner_ ||
-                     busy_.exchange(true, std::memory_order_acquire);
+  const bool alone =
+      tasks < 2 || tasks > 0xffff || width_ < 2 || orphaned_ || busy_.exchange(true, std::memory_order_acquire);
   if (alone) {
     for (uint32_t i = 0; i < tasks; ++i) fn(context, i);
     return;

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/fork.h"
+
 namespace ingot::runtime {
 
 // Calls fn(context, i) once for each i < tasks, on any threads, and returns when all are done. No task waits for
@@ -42,7 +44,7 @@ uint32_t available_cpus();
 // Threads start with the first run() of more than one task, look out for the next one for a while and then sleep. One
 // job at a time: a run() that finds the pool busy (a nested one, too), or that is in a forked child, executes its tasks
 // itself.
-class Pool final : public Parallel {
+class Pool final : public Parallel, ForkHandler {
  public:
   explicit Pool(uint32_t threads);  // the caller of run() counts as one
   ~Pool() override;
@@ -51,13 +53,18 @@ class Pool final : public Parallel {
   void run(uint32_t tasks, Task fn, void* context) override;
 
  private:
+  // Asking the system for the process's id would cost half of what a run does.
+  void before_fork() noexcept override {}
+  void after_fork_in_parent() noexcept override {}
+  void after_fork_in_child() noexcept override { orphaned_ = true; }
+
   void start();
   void work();
   // Runs tasks of the current job until none is left unclaimed.
   void help();
 
   const uint32_t width_;
-  const int64_t owner_;  // the process whose threads these are
+  bool orphaned_ = false;  // in a forked child, where the threads are not
   std::vector<std::thread> threads_;
   std::atomic<bool> busy_{false};
   std::atomic<bool> stop_{false};
@@ -70,6 +77,7 @@ class Pool final : public Parallel {
   // not seen.
   alignas(64) std::atomic<uint64_t> job_{0};
   alignas(64) std::atomic<uint32_t> done_{0};
+  const ForkRegistration registration_{*this};
 };
 
 }  // namespace ingot::runtime
