@@ -95,7 +95,7 @@ class Walk {
       std::memcpy(block(f, piece), joined(0, kernel_.nodes[n], f), acc_bytes);
     }
     std::atomic<int64_t>& done = pieces_done(p_, shared, row);
-    if (done.fetch_add(1, std::memory_order_acq_rel) + 1 < p_.pieces) return;
+    if (done.fetch_add(1, std::memory_order_acq_rel) + 1 != p_.pieces) return;
     done.store(0, std::memory_order_relaxed);
     // A piece is an aligned run of blocks, so that pieces join by number as blocks do.
     for (const loop::NodeId n : s.folds) {
