@@ -64,7 +64,7 @@ int64_t element_cost(const Program& p) {
 }
 
 int64_t chunk_lanes(const Program& p) {
-  constexpr int64_t work = int64_t{1} << 19, least = 4 * strip_lanes;  // some 15 us
+  constexpr int64_t work = int64_t{1} << 21, least = 4 * strip_lanes;  // some 60 us
   return std::clamp(work / element_cost(p) / strip_lanes * strip_lanes, least, chunk_elements);
 }
 
