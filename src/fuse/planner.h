@@ -1,0 +1,91 @@
+// The state of cluster(): kernels in the making, who uses which value under which map, and what was decided so far. One
+// job a file: cluster.cpp goes through the ops, join.cpp computes an op in the kernels that use it, root.cpp begins
+// kernels and stores values, merge.cpp makes one kernel of several, axes.cpp reads index maps. Included by these only.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fuse/cluster.h"
+
+namespace ingot::fuse {
+
+class Planner {
+ public:
+  Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options);
+  Clustering run();
+
+ private:
+  // --- cluster.cpp: the ops, consumers first
+
+  void place(uint32_t index);
+  bool place_reshape(uint32_t index);
+  void root_routine(uint32_t index);
+  void read_memory(ir::ValueId v, uint32_t c, const char* why);
+  struct MemoryReader {
+    uint32_t cluster;
+    const char* why;  // it is no use under a map
+  };
+  std::vector<MemoryReader> memory_readers_of(ir::ValueId v);
+  Clustering finish();
+
+  // --- merge.cpp
+
+  uint32_t find(uint32_t c);
+  std::vector<Use> live_uses(ir::ValueId v);
+  static std::vector<uint32_t> clusters_of(const std::vector<Use>& uses);
+  bool reaches(uint32_t from, uint32_t to);
+  bool mergeable(uint32_t a, uint32_t b);
+  uint32_t merge(uint32_t a, uint32_t b);
+  void merge_readers(ir::ValueId v);
+
+  // --- axes.cpp
+
+  // In place of an axis: a dim of extent 1.
+  static constexpr uint32_t no_axis = 0xffu;
+  std::optional<std::vector<uint32_t>> plain_axes(const Cluster& c, ir::ValueId v, MapId id);
+  static uint32_t mask_of(const std::vector<uint32_t>& axes);
+  bool storable(const Cluster& c, ir::ValueId v, MapId map);
+  std::optional<std::vector<uint32_t>> kept_axes(const Cluster& c, const ir::Op& op, MapId id);
+
+  // --- join.cpp
+
+  bool join(uint32_t index);
+  bool inlines(const ir::Op& op) const;
+  bool reads_little(const ir::Op& op) const;
+  bool within_limits(const Cluster& c, const Cluster::Load& more) const;
+  bool fits(const ir::Op& op, const std::vector<Use>& uses, uint32_t c, bool stored);
+  bool join_all(uint32_t index, const std::vector<Use>& uses, const std::vector<uint32_t>& users);
+  const char* unfit(const ir::Op& op, const Use& u);
+  bool join_and_store(uint32_t index, const std::vector<Use>& uses, const std::vector<uint32_t>& users);
+  bool join_fold(uint32_t index, const std::vector<Use>& uses, uint32_t c);
+  bool join_scan(uint32_t index, const std::vector<Use>& uses, uint32_t c);
+  void compute(uint32_t index, uint32_t c, const std::vector<Read>& operands, bool read);
+  bool note(const char* why);
+
+  // --- root.cpp
+
+  void root(uint32_t index);
+  uint32_t make_cluster(std::vector<DimId> axes);
+  std::vector<uint32_t> load_roots(ir::ValueId v, uint32_t first);
+  uint32_t load_root(ir::ValueId v, uint32_t part);
+  uint32_t store_count(ir::ValueId v) const;
+  void store(ir::ValueId v, uint32_t c, MapId map, const std::vector<uint32_t>& users);
+
+  const ir::Graph& g_;
+  Maps& maps_;
+  const PlanOptions& options_;
+  std::vector<std::vector<Use>> uses_;
+  std::vector<uint32_t> output_count_;  // per value: how many outputs it is
+  std::vector<bool> is_output_;
+  std::vector<bool> must_store_;  // some reshape shares its memory, or an op reads it there
+  std::unordered_map<ir::ValueId, std::vector<MemoryReader>> memory_readers_;
+  std::vector<Cluster> clusters_;
+  std::vector<uint32_t> parent_;  // of merged clusters: the one that took it in, or itself
+  std::string reason_;            // why the op at hand does not join a kernel
+  Clustering out_;
+};
+
+}  // namespace ingot::fuse
