@@ -52,7 +52,7 @@ std::string fusion(const Executable& e) {
   }
   for (const fuse::Edge& edge : e.plan().edges)
     out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", label(e, names, edge.value),
-               " is stored: ", edge.reason, "\n");
+               " is stored: ", fuse::to_text(edge.reason, e.optimised(), e.plan().dims, names), "\n");
   return out;
 }
 
@@ -91,6 +91,22 @@ void tensors(JsonWriter& out, const Executable& e, const fuse::Step& step) {
     for (size_t a = 0; a < step.kernel.axis_count(); ++a)
       if (axes >> a & 1) extents.push_back(step.sizes[a]);
     tensor(out, e, ref, view.kind == loop::ViewKind::store, view.storage, extents);
+  }
+}
+
+// "reason" for people, "why" and the facts that it has for programs.
+void reason(JsonWriter& out, const Executable& e, const std::vector<std::string>& names, const fuse::Reason& r) {
+  out.field("reason", fuse::to_text(r, e.optimised(), e.plan().dims, names));
+  out.field("why", fuse::name(r.why));
+  if (r.op != ir::no_op) {
+    out.field("op", op_name(e.optimised(), r.op));
+    out.field("result", names[e.optimised().op(r.op).results[0]]);
+  }
+  if (!r.own.empty()) out.field("own", shape_text(e.plan().dims, r.own));
+  if (!r.theirs.empty()) out.field("theirs", shape_text(e.plan().dims, r.theirs));
+  if (r.limit != 0) {
+    out.field("number", r.number);
+    out.field("limit", r.limit);
   }
 }
 
@@ -137,7 +153,7 @@ std::string json(const Executable& e) {
     out.field("from", edge.producer);
     out.field("to", edge.consumer);
     out.field("value", label(e, names, edge.value));
-    out.field("reason", edge.reason);
+    reason(out, e, names, edge.reason);
     out.end();
   }
   out.end();

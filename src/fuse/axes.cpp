@@ -36,11 +36,22 @@ uint32_t Planner::mask_of(const std::vector<uint32_t>& axes) {
 }
 
 // A kernel can store what covers all its rows, and all of its cols or none; those of a matrix product never.
-bool Planner::storable(const Cluster& c, ValueId v, MapId map) {
+std::optional<Reason> Planner::unstorable(const Cluster& c, ValueId v, MapId map) {
+  const uint32_t op = g_.value(v).source;
   const auto axes = plain_axes(c, v, map);
-  if (!axes) return false;
+  if (!axes) return Reason{.why = Why::moved, .op = op};
   const uint32_t mask = mask_of(*axes);
-  return mask == c.rows() || (mask == c.all() && !c.has_dot);
+  if (mask == c.rows()) return std::nullopt;
+  if (mask != c.all())
+    return Reason{.why = Why::other_space, .op = op, .own = g_.value(v).shape, .theirs = extents(c, c.all())};
+  if (c.has_dot) return Reason{.why = Why::apart_dot};
+  return std::nullopt;
+}
+
+std::vector<DimId> Planner::extents(const Cluster& c, uint32_t mask) {
+  std::vector<DimId> out;
+  for (const uint32_t a : axes_in(mask)) out.push_back(c.axes[a]);
+  return out;
 }
 
 // plain_axes of the dims a fold keeps; the unit dims of keepdims do not count.

@@ -46,9 +46,9 @@ void Planner::place(uint32_t index) {
   const ValueId v = op.results[0];
   if (uses_[v].empty() && !is_output_[v] && !must_store_[v]) return;  // nothing needs it
   if (op.code == OpCode::op_reshape && place_reshape(index)) return;
+  refused_.clear();
   if (is_routine(g_, op)) return root_routine(index);
   if (output_count_[v] > outputs_per_root) load_roots(v, 1);
-  reason_.clear();
   if (options_.fuse) {
     merge_readers(v);
     if (join(index)) return;
@@ -65,7 +65,14 @@ bool Planner::place_reshape(uint32_t index) {
   for (const Use& u : uses) affine = affine && maps_.reshape(u.map, g_.value(from).shape, g_.value(v).shape);
   if (affine) return false;
   out_.alias_of[v] = from;
-  const char* const why = "a reshape needs it in row-major order";
+  // Where nothing else is in the way, some kernel's indices are.
+  const bool in_memory = is_output_[v] || must_store_[v];
+  const Reason why{.why = in_memory       ? Why::reshape_in_memory
+                          : options_.fuse ? Why::reshape_no_map
+                                          : Why::unfused,
+                   .op = index,
+                   .own = g_.value(from).shape,
+                   .theirs = g_.value(v).shape};
   for (const Use& u : uses) read_memory(from, u.cluster, why);
   for (const MemoryReader& r : memory_readers_of(v)) read_memory(from, r.cluster, why);
   if (is_output_[v])
@@ -79,14 +86,15 @@ void Planner::root_routine(uint32_t index) {
   const ir::Op& op = g_.op(index);
   const uint32_t c = make_cluster({});
   clusters_[c].routine = index;
-  for (const ValueId operand : op.operands) read_memory(operand, c, "an op that is no kernel reads it");
+  for (const ValueId operand : op.operands) read_memory(operand, c, {.why = Why::routine_reads, .op = index});
   out_.computed_in[index].push_back(c);
-  if (options_.fuse) reason_ = "an op that is no kernel makes it";
-  store(op.results[0], c, maps_.intern({}), clusters_of(live_uses(op.results[0])));
+  const std::vector<uint32_t> users = clusters_of(live_uses(op.results[0]));
+  for (const uint32_t user : users) refuse(user, {.why = Why::routine_makes, .op = index});
+  store(op.results[0], c, maps_.intern({}), users);
 }
 
 // The cluster reads the value where it is stored, under no map.
-void Planner::read_memory(ValueId v, uint32_t c, const char* why) {
+void Planner::read_memory(ValueId v, uint32_t c, const Reason& why) {
   must_store_[v] = true;
   memory_readers_[v].push_back({c, why});
 }

@@ -10,7 +10,7 @@
 
 namespace ingot::fuse {
 
-inline constexpr uint32_t no_op = 0xffffffffu;
+using ir::no_op;
 
 // A kernel in the making: axes with their extents, those in `cols` removed by its folds.
 struct Cluster {

@@ -38,7 +38,8 @@ std::vector<uint32_t> Planner::clusters_of(const std::vector<Use>& uses) {
   return out;
 }
 
-bool Planner::reaches(uint32_t from, uint32_t to) {
+// Whether `to` comes after `from`, as the reason that this would be.
+std::optional<Reason> Planner::reaches(uint32_t from, uint32_t to) {
   std::vector<uint32_t> stack{from};
   std::vector<uint32_t> seen{from};
   while (!stack.empty()) {
@@ -46,25 +47,41 @@ bool Planner::reaches(uint32_t from, uint32_t to) {
     stack.pop_back();
     for (const uint32_t next : clusters_[c].after) {
       const uint32_t n = find(next);
-      if (n == to) return true;
+      if (n == to) return Reason{.why = Why::cycle};
       if (std::find(seen.begin(), seen.end(), n) != seen.end()) continue;
-      if (seen.size() >= reach_limit) return true;  // not known: the safe answer forbids the merge
+      // Not known: the safe answer forbids the merge.
+      if (seen.size() >= reach_limit) return Reason{.why = Why::far, .limit = reach_limit};
       seen.push_back(n);
       stack.push_back(n);
     }
   }
-  return false;
+  return std::nullopt;
 }
 
-bool Planner::mergeable(uint32_t a, uint32_t b) {
+// Why two kernels cannot be one; their axes are the same in number and order.
+std::optional<Reason> Planner::unmergeable(uint32_t a, uint32_t b) {
   const Cluster& x = clusters_[a];
   const Cluster& y = clusters_[b];
-  if (x.has_dot || y.has_dot || x.axes.size() != y.axes.size()) return false;
-  if (x.cols != y.cols && x.cols != 0 && y.cols != 0) return false;
-  if (!within_limits(x, y.load)) return false;
-  for (size_t i = 0; i < x.axes.size(); ++i)
-    if (!maps_.dims().known_equal(x.axes[i], y.axes[i])) return false;
-  return !reaches(a, b) && !reaches(b, a);
+  if (x.has_dot || y.has_dot) return Reason{.why = Why::apart_dot};
+  bool same = x.axes.size() == y.axes.size();
+  for (size_t i = 0; same && i < x.axes.size(); ++i) same = maps_.dims().known_equal(x.axes[i], y.axes[i]);
+  if (!same) return Reason{.why = Why::apart_space, .own = extents(x, x.all()), .theirs = extents(y, y.all())};
+  if (x.cols != y.cols && x.cols != 0 && y.cols != 0)
+    return Reason{.why = Why::apart_sweep, .own = extents(x, x.cols), .theirs = extents(y, y.cols)};
+  if (auto full = over_limit(sum(x.load, y.load), options_.kernel_weight)) return full;
+  if (auto cycle = reaches(a, b)) return cycle;
+  return reaches(b, a);
+}
+
+// Why two kernels that read a value stay two, or nothing if they can be one.
+std::optional<Reason> Planner::apart(ValueId v, const Use& a, const Use& b) {
+  const auto axes = plain_axes(clusters_[a.cluster], v, a.map);
+  if (a.map == b.map && axes && mask_of(*axes) == clusters_[a.cluster].all()) return unmergeable(a.cluster, b.cluster);
+  const Cluster& x = clusters_[a.cluster];
+  const Cluster& y = clusters_[b.cluster];
+  const std::vector<DimId> own = extents(x, x.all()), theirs = extents(y, y.all());
+  if (own.size() != theirs.size()) return Reason{.why = Why::apart_space, .own = own, .theirs = theirs};
+  return Reason{.why = Why::apart_maps};
 }
 
 uint32_t Planner::merge(uint32_t a, uint32_t b) {
@@ -86,12 +103,26 @@ void Planner::merge_readers(ValueId v) {
   if (uses.size() < 2 || uses.size() > merge_limit) return;
   for (size_t i = 0; i < uses.size(); ++i) {
     for (size_t j = i + 1; j < uses.size(); ++j) {
-      const uint32_t a = find(uses[i].cluster), b = find(uses[j].cluster);
-      if (a == b || uses[i].map != uses[j].map) continue;
-      const auto axes = plain_axes(clusters_[a], v, uses[i].map);
-      if (axes && mask_of(*axes) == clusters_[a].all() && mergeable(a, b)) merge(a, b);
+      const Use a{find(uses[i].cluster), uses[i].map}, b{find(uses[j].cluster), uses[j].map};
+      if (a.cluster != b.cluster && !apart(v, a, b)) merge(a.cluster, b.cluster);
     }
   }
+}
+
+// What keeps apart two kernels that merge_readers() did not make one.
+Reason Planner::why_apart(ValueId v, uint32_t a, uint32_t b, const std::vector<Use>& uses) {
+  if (uses.size() > merge_limit) return {.why = Why::apart_many, .number = uses.size(), .limit = merge_limit};
+  std::optional<Reason> out;
+  for (const Use& x : uses) {
+    for (const Use& y : uses) {
+      if (x.cluster != a || y.cluster != b) continue;
+      const auto why = apart(v, x, y);
+      // Those that read it alike tell more than those that do not.
+      if (why && (!out || out->why == Why::apart_maps)) out = why;
+    }
+  }
+  // Merges since then may have brought near what was too far.
+  return out.value_or(Reason{.why = Why::far, .limit = reach_limit});
 }
 
 }  // namespace ingot::fuse

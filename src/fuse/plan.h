@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fuse/map.h"
+#include "fuse/reason.h"
 #include "loop/kernel.h"
 
 namespace ingot::fuse {
@@ -21,11 +22,11 @@ struct Buffer {
   ir::ValueId value;
 };
 
-// Why a value that another kernel reads was stored and not fused, for `ingot explain`.
+// A value that one step stores and another reads, and why they are two, for `ingot explain`.
 struct Edge {
-  uint32_t producer, consumer;  // steps
+  uint32_t producer, consumer;
   ir::ValueId value;
-  std::string reason;
+  Reason reason;
 };
 
 struct Plan {

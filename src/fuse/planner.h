@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -23,10 +22,10 @@ class Planner {
   void place(uint32_t index);
   bool place_reshape(uint32_t index);
   void root_routine(uint32_t index);
-  void read_memory(ir::ValueId v, uint32_t c, const char* why);
+  void read_memory(ir::ValueId v, uint32_t c, const Reason& why);
   struct MemoryReader {
     uint32_t cluster;
-    const char* why;  // it is no use under a map
+    Reason why;  // it is no use under a map
   };
   std::vector<MemoryReader> memory_readers_of(ir::ValueId v);
   Clustering finish();
@@ -36,10 +35,12 @@ class Planner {
   uint32_t find(uint32_t c);
   std::vector<Use> live_uses(ir::ValueId v);
   static std::vector<uint32_t> clusters_of(const std::vector<Use>& uses);
-  bool reaches(uint32_t from, uint32_t to);
-  bool mergeable(uint32_t a, uint32_t b);
+  std::optional<Reason> reaches(uint32_t from, uint32_t to);
+  std::optional<Reason> unmergeable(uint32_t a, uint32_t b);
+  std::optional<Reason> apart(ir::ValueId v, const Use& a, const Use& b);
   uint32_t merge(uint32_t a, uint32_t b);
   void merge_readers(ir::ValueId v);
+  Reason why_apart(ir::ValueId v, uint32_t a, uint32_t b, const std::vector<Use>& uses);
 
   // --- axes.cpp
 
@@ -47,7 +48,8 @@ class Planner {
   static constexpr uint32_t no_axis = 0xffu;
   std::optional<std::vector<uint32_t>> plain_axes(const Cluster& c, ir::ValueId v, MapId id);
   static uint32_t mask_of(const std::vector<uint32_t>& axes);
-  bool storable(const Cluster& c, ir::ValueId v, MapId map);
+  std::optional<Reason> unstorable(const Cluster& c, ir::ValueId v, MapId map);
+  static std::vector<DimId> extents(const Cluster& c, uint32_t mask);
   std::optional<std::vector<uint32_t>> kept_axes(const Cluster& c, const ir::Op& op, MapId id);
 
   // --- join.cpp
@@ -55,19 +57,19 @@ class Planner {
   bool join(uint32_t index);
   bool inlines(const ir::Op& op) const;
   bool reads_little(const ir::Op& op) const;
-  bool within_limits(const Cluster& c, const Cluster::Load& more) const;
-  bool fits(const ir::Op& op, const std::vector<Use>& uses, uint32_t c, bool stored);
+  std::optional<Reason> unfit(uint32_t index, const std::vector<Use>& uses, uint32_t c, bool stored);
   bool join_all(uint32_t index, const std::vector<Use>& uses, const std::vector<uint32_t>& users);
-  const char* unfit(const ir::Op& op, const Use& u);
+  std::optional<Reason> in_dot(uint32_t index, const Use& u);
   bool join_and_store(uint32_t index, const std::vector<Use>& uses, const std::vector<uint32_t>& users);
   bool join_fold(uint32_t index, const std::vector<Use>& uses, uint32_t c);
-  bool join_scan(uint32_t index, const std::vector<Use>& uses, uint32_t c);
+  bool join_scan(uint32_t index, const Use& use);
   void compute(uint32_t index, uint32_t c, const std::vector<Read>& operands, bool read);
-  bool note(const char* why);
+  bool refuse(uint32_t c, Reason why);
 
   // --- root.cpp
 
   void root(uint32_t index);
+  static void check_axes(size_t count);
   uint32_t make_cluster(std::vector<DimId> axes);
   std::vector<uint32_t> load_roots(ir::ValueId v, uint32_t first);
   uint32_t load_root(ir::ValueId v, uint32_t part);
@@ -84,7 +86,8 @@ class Planner {
   std::unordered_map<ir::ValueId, std::vector<MemoryReader>> memory_readers_;
   std::vector<Cluster> clusters_;
   std::vector<uint32_t> parent_;  // of merged clusters: the one that took it in, or itself
-  std::string reason_;            // why the op at hand does not join a kernel
+  // Why the op at hand is not computed by the kernels that use it, or those are not the one that stores it.
+  std::vector<std::pair<uint32_t, Reason>> refused_;
   Clustering out_;
 };
 

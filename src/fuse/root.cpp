@@ -10,8 +10,13 @@ using ir::OpClass;
 using ir::OpCode;
 using ir::ValueId;
 
+// A fold that joins a kernel gives it as many axes as a kernel of its own would have.
+void Planner::check_axes(size_t count) {
+  if (count > loop::max_axes) fail(Code::unimplemented, "a kernel over more than ", loop::max_axes, " axes");
+}
+
 uint32_t Planner::make_cluster(std::vector<DimId> axes) {
-  if (axes.size() > loop::max_axes) fail(Code::unimplemented, "a kernel over more than ", loop::max_axes, " axes");
+  check_axes(axes.size());
   parent_.push_back(static_cast<uint32_t>(clusters_.size()));
   clusters_.push_back({.axes = std::move(axes)});
   return parent_.back();
@@ -104,18 +109,17 @@ void Planner::store(ValueId v, uint32_t c, MapId map, const std::vector<uint32_t
   k.roots.push_back({v, map});
   k.load.stores += store_count(v);
   out_.stored_by[v] = c;
-  const auto before = [&](uint32_t reader) {
+  const auto before = [&](uint32_t reader, const Reason& why) {
     if (reader == c) return;
     k.after.push_back(reader);
-    const char* const otherwise = options_.fuse ? "no one kernel has the axes of both" : "fusion is off";
-    out_.edges.push_back({c, reader, v, reason_.empty() ? otherwise : reason_});
+    out_.edges.push_back({c, reader, v, why});
   };
-  for (const uint32_t reader : users) before(reader);
-  for (const MemoryReader& reader : memory_readers_of(v)) {
-    reason_ = reader.why;
-    before(find(reader.cluster));
+  for (const uint32_t reader : users) {
+    const auto at = std::find_if(refused_.begin(), refused_.end(), [&](const auto& r) { return r.first == reader; });
+    if (reader != c && options_.fuse && at == refused_.end()) bug("an edge without a reason");
+    before(reader, at == refused_.end() ? Reason{.why = Why::unfused} : at->second);
   }
-  reason_.clear();
+  for (const MemoryReader& reader : memory_readers_of(v)) before(find(reader.cluster), reader.why);
 }
 
 uint32_t Planner::store_count(ValueId v) const { return std::min(output_count_[v], outputs_per_root) + 1; }

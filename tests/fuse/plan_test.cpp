@@ -288,13 +288,13 @@ TEST_CASE("an intermediate value that is an output is stored by the kernel that 
   CHECK(kernels(r) == 1);
 }
 
-TEST_CASE("without fusion every op is a kernel, and every edge between kernels says why it is there") {
+TEST_CASE("without fusion every op is a kernel, and every edge between kernels says so") {
   Rows r;
   r.out(r.op(OpCode::op_exp, {r.op(OpCode::op_sub, {r.x, r.fold(OpCode::op_reduce_max, r.x)})}));
   const auto e = compile(r.done(), {"", engine::Backend::interpreter, false, ""});
   CHECK(e->plan().steps.size() == 3);
   CHECK(e->plan().edges.size() == 2);
-  for (const fuse::Edge& edge : e->plan().edges) CHECK_FALSE(edge.reason.empty());
+  for (const fuse::Edge& edge : e->plan().edges) CHECK(edge.reason.why == fuse::Why::unfused);
 }
 
 TEST_CASE("kernels are the same for every name, and differ with the body") {
