@@ -53,6 +53,9 @@ std::string fusion(const Executable& e) {
   for (const fuse::Edge& edge : e.plan().edges)
     out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", label(e, names, edge.value),
                " is stored: ", fuse::to_text(edge.reason, e.optimised(), e.plan().dims, names), "\n");
+  for (const fuse::SharedRead& s : e.plan().shared)
+    out += cat("step ", s.first, ", step ", s.second, ": ", label(e, names, s.value),
+               " is read by both: ", fuse::to_text(s.reason, e.optimised(), e.plan().dims, names), "\n");
   return out;
 }
 
@@ -108,6 +111,10 @@ void reason(JsonWriter& out, const Executable& e, const std::vector<std::string>
     out.field("number", r.number);
     out.field("limit", r.limit);
   }
+  if (r.operations != 0) {
+    out.field("operations", r.operations);
+    out.field("bytes", r.bytes);
+  }
 }
 
 std::string json(const Executable& e) {
@@ -154,6 +161,16 @@ std::string json(const Executable& e) {
     out.field("to", edge.consumer);
     out.field("value", label(e, names, edge.value));
     reason(out, e, names, edge.reason);
+    out.end();
+  }
+  out.end();
+  out.begin_array("shared");
+  for (const fuse::SharedRead& shared : e.plan().shared) {
+    out.begin_object();
+    out.field("first", shared.first);
+    out.field("second", shared.second);
+    out.field("value", label(e, names, shared.value));
+    reason(out, e, names, shared.reason);
     out.end();
   }
   out.end();

@@ -10,7 +10,7 @@ namespace ingot::fuse {
 using ir::OpCode;
 using ir::ValueId;
 
-Planner::Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options)
+Planner::Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options, std::vector<Stored> stored)
     : g_(graph),
       maps_(maps),
       options_(options),
@@ -24,9 +24,13 @@ Planner::Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options)
   for (ValueId v = 0; v < graph.value_count(); ++v) out_.alias_of[v] = v;
   for (const ir::Output& o : graph.outputs()) ++output_count_[o.value];
   for (ValueId v = 0; v < graph.value_count(); ++v) is_output_[v] = output_count_[v] > 0;
+  for (Stored& s : stored) {
+    must_store_[s.value] = true;
+    stored_.emplace(s.value, std::move(s.why));
+  }
 }
 
-Clustering Planner::run() {
+void Planner::run() {
   // Consumers first: when an op is reached, every kernel that needs its result is known.
   for (size_t i = g_.op_count(); i-- > 0;) place(static_cast<uint32_t>(i));
   // Outputs that no op makes are copied by a kernel of one load and one store.
@@ -38,7 +42,8 @@ Clustering Planner::run() {
   if (options_.fuse)
     for (ValueId v = 0; v < g_.value_count(); ++v)
       if (g_.value(v).kind == ir::ValueKind::input) merge_readers(v);
-  return finish();
+  for (ValueId v = 0; options_.fuse && v < g_.value_count(); ++v)
+    if (g_.value(v).kind == ir::ValueKind::input) note_shared_input(v);
 }
 
 void Planner::place(uint32_t index) {
@@ -47,6 +52,7 @@ void Planner::place(uint32_t index) {
   if (uses_[v].empty() && !is_output_[v] && !must_store_[v]) return;  // nothing needs it
   if (op.code == OpCode::op_reshape && place_reshape(index)) return;
   refused_.clear();
+  again_.reset();
   if (is_routine(g_, op)) return root_routine(index);
   if (output_count_[v] > outputs_per_root) load_roots(v, 1);
   if (options_.fuse) {
@@ -127,11 +133,26 @@ Clustering Planner::finish() {
     e.producer = number[find(e.producer)];
     e.consumer = number[find(e.consumer)];
   }
+  for (SharedRead& s : out_.shared) {
+    s.first = number[find(s.first)];
+    s.second = number[find(s.second)];
+    if (s.first < s.second) continue;
+    std::swap(s.first, s.second);
+    std::swap(s.reason.own, s.reason.theirs);
+  }
   return std::move(out_);
 }
 
 Clustering cluster(const ir::Graph& graph, Maps& maps, const PlanOptions& options) {
-  return Planner(graph, maps, options).run();
+  Planner all(graph, maps, options, {});
+  all.run();
+  std::vector<Stored> dear;
+  if (options.fuse) dear = all.dear_broadcasts();
+  if (dear.empty()) return all.finish();
+  // Only a whole plan tells how often a kernel goes over what it reads: folds that come late give it its cols.
+  Planner some(graph, maps, options, std::move(dear));
+  some.run();
+  return some.finish();
 }
 
 }  // namespace ingot::fuse

@@ -11,9 +11,8 @@ using ir::OpCode;
 using ir::ValueId;
 
 namespace {
-// An expensive op is not computed under several index maps; a cheap one at most under this many.
+// However cheap, an op is not computed under more index maps than this: with each op they may be more.
 constexpr size_t max_maps = 4;
-constexpr uint32_t cheap_weight = 4;
 }  // namespace
 
 // Adds the op to the kernels that use it; false if its value has to begin a kernel of its own.
@@ -25,10 +24,7 @@ bool Planner::join(uint32_t index) {
   if (users.empty()) return false;
   const bool stored = is_output_[v] || must_store_[v];
   if (users.size() > 1) {
-    // Free ops and those that read one tensor are repeated rather than stored.
-    const bool movement = ir::op_info(op.code)->cls == OpClass::movement;
-    if (!stored && (movement || reads_little(op)))
-      if (join_all(index, uses, users)) return true;
+    if (!stored && repeats(index, uses) && join_all(index, uses, users)) return true;
     return join_and_store(index, uses, users);
   }
   if (auto why = unfit(index, uses, users[0], stored)) return refuse(users[0], std::move(*why));
@@ -42,24 +38,16 @@ bool Planner::inlines(const ir::Op& op) const {
   return cls == OpClass::movement || cls == OpClass::elementwise || cls == OpClass::function || fetches(op);
 }
 
-bool Planner::reads_little(const ir::Op& op) const {
-  if (!inlines(op) || weight(g_, op) > cheap_weight) return false;
-  size_t tensors = 0;
-  for (const ValueId a : op.operands) {
-    const ir::Value& x = g_.value(a);
-    if (x.kind == ir::ValueKind::result) return false;
-    tensors += !x.shape.empty();
-  }
-  return tensors <= 1;
-}
-
 // Why the cluster has no room for the op under all maps that it needs it under.
 std::optional<Reason> Planner::unfit(uint32_t index, const std::vector<Use>& uses, uint32_t c, bool stored) {
   const ir::Op& op = g_.op(index);
   size_t maps_here = 0;
   for (const Use& u : uses) maps_here += u.cluster == c;
-  const size_t most = weight(g_, op) > cheap_weight ? 1 : max_maps;
-  if (maps_here > most) return Reason{.why = Why::many_maps, .op = index, .number = maps_here, .limit = most};
+  if (maps_here > max_maps) return Reason{.why = Why::many_maps, .op = index, .number = maps_here, .limit = max_maps};
+  if (maps_here > 1 && ir::op_info(op.code)->cls != OpClass::movement) {
+    const auto times = static_cast<double>(maps_here);
+    if (auto dear = dear_again(index, cone(op.results[0]), {.times = times, .passes = times})) return dear;
+  }
   Cluster::Load more = load_of(g_, op, maps_here);
   if (stored) more.stores = store_count(op.results[0]);
   // An op of its own weight joins a kernel that does nothing else yet.
@@ -115,6 +103,7 @@ void Planner::compute(uint32_t index, uint32_t c, const std::vector<Read>& opera
         std::any_of(recent, uses.end(), [&](const Use& u) { return find(u.cluster) == c && u.map == operand.map; });
     if (known) continue;
     uses.push_back({c, operand.map});
+    read_by_[c].push_back(operand.value);
     k.load.reads += is_load(g_, operand.value);
   }
   auto& in = out_.computed_in[index];

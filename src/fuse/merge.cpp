@@ -58,30 +58,67 @@ std::optional<Reason> Planner::reaches(uint32_t from, uint32_t to) {
   return std::nullopt;
 }
 
-// Why two kernels cannot be one; their axes are the same in number and order.
-std::optional<Reason> Planner::unmergeable(uint32_t a, uint32_t b) {
+// Where two kernels read every element of a value under plain maps they go over the same elements: for each axis of b's
+// the one of a's.
+std::optional<std::vector<uint32_t>> Planner::same_axes(ValueId v, const Use& a, const Use& b) {
+  const Cluster& x = clusters_[a.cluster];
+  const Cluster& y = clusters_[b.cluster];
+  const auto own = plain_axes(x, v, a.map), theirs = plain_axes(y, v, b.map);
+  if (!own || !theirs || mask_of(*own) != x.all() || mask_of(*theirs) != y.all()) return std::nullopt;
+  std::vector<uint32_t> to(y.axes.size());
+  for (size_t d = 0; d < own->size(); ++d) {
+    if (((*own)[d] == no_axis) != ((*theirs)[d] == no_axis)) return std::nullopt;
+    if ((*own)[d] != no_axis) to[(*theirs)[d]] = (*own)[d];
+  }
+  // A kernel has its rows first and then its cols, so how the two interleave in a cluster is all the same. Nothing else
+  // is: the order of cols is that of sums, and lanes lie along the last axis.
+  if (std::is_sorted(to.begin(), to.end())) return to;
+  const auto kept = [&](uint32_t axes) {
+    const std::vector<uint32_t> list = axes_in(axes);
+    return std::is_sorted(list.begin(), list.end(), [&](uint32_t i, uint32_t j) { return to[i] < to[j]; });
+  };
+  const auto in_order = [](std::vector<uint32_t> axes) {
+    std::erase(axes, no_axis);
+    return std::is_sorted(axes.begin(), axes.end());
+  };
+  if (!kept(y.cols) || (x.cols != 0 && y.cols != 0 && !kept(y.rows()))) return std::nullopt;
+  // One without cols is to follow the memory of the value, then it does so still.
+  if ((x.cols == 0 && !in_order(*own)) || (y.cols == 0 && !in_order(*theirs))) return std::nullopt;
+  return to;
+}
+
+// Why two kernels cannot be one, the second one's axes being those of the first.
+std::optional<Reason> Planner::unmergeable(uint32_t a, uint32_t b, std::span<const uint32_t> to) {
   const Cluster& x = clusters_[a];
   const Cluster& y = clusters_[b];
   if (x.has_dot || y.has_dot) return Reason{.why = Why::apart_dot};
-  bool same = x.axes.size() == y.axes.size();
-  for (size_t i = 0; same && i < x.axes.size(); ++i) same = maps_.dims().known_equal(x.axes[i], y.axes[i]);
-  if (!same) return Reason{.why = Why::apart_space, .own = extents(x, x.all()), .theirs = extents(y, y.all())};
-  if (x.cols != y.cols && x.cols != 0 && y.cols != 0)
+  if (x.cols != 0 && y.cols != 0 && x.cols != renamed(y.cols, to))
     return Reason{.why = Why::apart_sweep, .own = extents(x, x.cols), .theirs = extents(y, y.cols)};
   if (auto full = over_limit(sum(x.load, y.load), options_.kernel_weight)) return full;
   if (auto cycle = reaches(a, b)) return cycle;
   return reaches(b, a);
 }
 
-// Why two kernels that read a value stay two, or nothing if they can be one.
-std::optional<Reason> Planner::apart(ValueId v, const Use& a, const Use& b) {
-  const auto axes = plain_axes(clusters_[a.cluster], v, a.map);
-  if (a.map == b.map && axes && mask_of(*axes) == clusters_[a.cluster].all()) return unmergeable(a.cluster, b.cluster);
-  const Cluster& x = clusters_[a.cluster];
-  const Cluster& y = clusters_[b.cluster];
-  const std::vector<DimId> own = extents(x, x.all()), theirs = extents(y, y.all());
-  if (own.size() != theirs.size()) return Reason{.why = Why::apart_space, .own = own, .theirs = theirs};
-  return Reason{.why = Why::apart_maps};
+uint32_t Planner::renamed(uint32_t mask, std::span<const uint32_t> to) {
+  uint32_t out = 0;
+  for (const uint32_t a : axes_in(mask)) out |= uint32_t{1} << to[a];
+  return out;
+}
+
+// Gives the axes of a kernel other numbers.
+void Planner::rename_axes(uint32_t c, std::span<const uint32_t> to) {
+  Cluster& k = clusters_[c];
+  std::vector<DimId> axes(k.axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) axes[to[i]] = k.axes[i];
+  k.axes = std::move(axes);
+  k.cols = renamed(k.cols, to);
+  for (Cluster::Root& r : k.roots) r.map = maps_.rename(r.map, to);
+  std::vector<ValueId>& read = read_by_[c];
+  std::sort(read.begin(), read.end());
+  read.erase(std::unique(read.begin(), read.end()), read.end());
+  for (const ValueId v : read)
+    for (Use& u : uses_[v])
+      if (find(u.cluster) == c) u.map = maps_.rename(u.map, to);
 }
 
 uint32_t Planner::merge(uint32_t a, uint32_t b) {
@@ -93,20 +130,41 @@ uint32_t Planner::merge(uint32_t a, uint32_t b) {
   x.roots.insert(x.roots.end(), y.roots.begin(), y.roots.end());
   x.after.insert(x.after.end(), y.after.begin(), y.after.end());
   y = {};
+  read_by_[a].insert(read_by_[a].end(), read_by_[b].begin(), read_by_[b].end());
+  read_by_[b] = {};
   parent_[b] = a;
   return a;
 }
 
-// Merges the kernels that read a value under one map, so that it is read (or computed) once.
+// Merges the kernels that read all of a value, so that it is read (or computed) once.
 void Planner::merge_readers(ValueId v) {
   std::vector<Use> uses = live_uses(v);
   if (uses.size() < 2 || uses.size() > merge_limit) return;
   for (size_t i = 0; i < uses.size(); ++i) {
     for (size_t j = i + 1; j < uses.size(); ++j) {
       const Use a{find(uses[i].cluster), uses[i].map}, b{find(uses[j].cluster), uses[j].map};
-      if (a.cluster != b.cluster && !apart(v, a, b)) merge(a.cluster, b.cluster);
+      if (a.cluster == b.cluster) continue;
+      const auto to = same_axes(v, a, b);
+      if (!to || unmergeable(a.cluster, b.cluster, *to)) continue;
+      const bool renames = !std::is_sorted(to->begin(), to->end());
+      if (renames) rename_axes(b.cluster, *to);
+      merge(a.cluster, b.cluster);
+      if (!renames) continue;
+      // The maps at hand are no longer those of the kernels.
+      uses = live_uses(v);
+      i = static_cast<size_t>(-1);
+      break;
     }
   }
+}
+
+// Why two kernels that read a value stay two, or nothing if they can be one.
+std::optional<Reason> Planner::apart(ValueId v, const Use& a, const Use& b) {
+  if (const auto to = same_axes(v, a, b)) return unmergeable(a.cluster, b.cluster, *to);
+  const Cluster& x = clusters_[a.cluster];
+  const Cluster& y = clusters_[b.cluster];
+  if (x.axes.size() == y.axes.size()) return Reason{.why = Why::apart_maps};
+  return Reason{.why = Why::apart_space, .own = extents(x, x.all()), .theirs = extents(y, y.all())};
 }
 
 // What keeps apart two kernels that merge_readers() did not make one.
@@ -123,6 +181,14 @@ Reason Planner::why_apart(ValueId v, uint32_t a, uint32_t b, const std::vector<U
   }
   // Merges since then may have brought near what was too far.
   return out.value_or(Reason{.why = Why::far, .limit = reach_limit});
+}
+
+// An input that several kernels read lies in memory anyway, so no edge tells why it is read again.
+void Planner::note_shared_input(ValueId v) {
+  const std::vector<Use> uses = live_uses(v);
+  const std::vector<uint32_t> users = clusters_of(uses);
+  for (size_t i = 1; i < users.size() && i < merge_limit; ++i)
+    out_.shared.push_back({users[0], users[i], v, why_apart(v, users[0], users[i], uses)});
 }
 
 }  // namespace ingot::fuse

@@ -29,11 +29,19 @@ struct Edge {
   Reason reason;
 };
 
+// An input that two steps read, and why they are two.
+struct SharedRead {
+  uint32_t first, second;
+  ir::ValueId value;
+  Reason reason;
+};
+
 struct Plan {
   ir::DimTable dims;  // the graph's, with the expressions that bindings need
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
   std::vector<Edge> edges;
+  std::vector<SharedRead> shared;
 };
 
 struct PlanOptions {

@@ -27,6 +27,7 @@ std::string_view name(Why why) {
     case Why::full_sizes: return "full_sizes";
     case Why::full_folds: return "full_folds";
     case Why::many_maps: return "many_maps";
+    case Why::dear: return "dear";
     case Why::no_index_map: return "no_index_map";
     case Why::dot_operand: return "dot_operand";
     case Why::moved: return "moved";
@@ -49,8 +50,10 @@ std::string_view name(Why why) {
   bug("a reason without a name");
 }
 
-std::string to_text(const Reason& r, const ir::Graph& graph, const ir::DimTable& dims,
-                    std::span<const std::string> names) {
+namespace {
+
+std::string structure(const Reason& r, const ir::Graph& graph, const ir::DimTable& dims,
+                      std::span<const std::string> names) {
   std::string op;
   if (r.op < graph.op_count())
     op = cat(ir::op_info(graph.op(r.op).code)->name, " (", names[graph.op(r.op).results[0]], ")");
@@ -73,6 +76,7 @@ std::string to_text(const Reason& r, const ir::Graph& graph, const ir::DimTable&
     case Why::many_maps:
       return cat("the kernel that reads it does so under ", r.number, " index maps, and ", op, " is computed under ",
                  r.limit, " at most");
+    case Why::dear: return "the kernel that reads it would compute it several times";
     case Why::no_index_map: return cat(op, " has no index map under the indices of the kernel that reads it");
     case Why::dot_operand: return cat(op, " would be computed again for every ", theirs, " of the matrix product");
     case Why::moved: return cat("the kernel that reads it moves or broadcasts what ", op, " makes");
@@ -95,6 +99,17 @@ std::string to_text(const Reason& r, const ir::Graph& graph, const ir::DimTable&
     case Why::apart_many: return cat(r.number, " uses read it, and ", r.limit, " are compared");
   }
   bug("a reason without words");
+}
+
+}  // namespace
+
+std::string to_text(const Reason& r, const ir::Graph& graph, const ir::DimTable& dims,
+                    std::span<const std::string> names) {
+  std::string text = structure(r, graph, dims, names);
+  if (r.operations != 0)
+    text += cat("; stored once: computing it again would cost ", r.operations, " operations an element against ",
+                r.bytes, " bytes");
+  return text;
 }
 
 }  // namespace ingot::fuse

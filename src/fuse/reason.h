@@ -26,6 +26,7 @@ enum class Why : uint8_t {
   full_folds,
   // An op whose value its reader needs otherwise than the kernel could make it.
   many_maps,       // number: index maps of one kernel
+  dear,            // computed as often as its reader needs it, it would cost more than in memory: operations, bytes
   no_index_map,    // the op's operands under the reader's indices
   dot_operand,     // an operand of a matrix product, computed for each element of the other one's free dim
   moved,           // its reader moves or broadcasts it along more than whole axes
@@ -53,6 +54,8 @@ struct Reason {
   uint32_t op = ir::no_op;             // the op that stays out or that needs the memory, or none
   std::vector<ir::DimId> own, theirs;  // extents, if it is by extents
   uint64_t number = 0, limit = 0;      // counted and allowed, if it is by counting
+  // For each element, were it computed again and not stored: `why` has told why it is not computed just once.
+  uint64_t operations = 0, bytes = 0;
 };
 
 // The stable name in JSON: that of the enumerator.

@@ -19,6 +19,7 @@ uint32_t Planner::make_cluster(std::vector<DimId> axes) {
   check_axes(axes.size());
   parent_.push_back(static_cast<uint32_t>(clusters_.size()));
   clusters_.push_back({.axes = std::move(axes)});
+  read_by_.emplace_back();
   return parent_.back();
 }
 
@@ -98,6 +99,7 @@ uint32_t Planner::load_root(ValueId v, uint32_t part) {
   const uint32_t c = make_cluster(std::move(axes));
   const MapId id = maps_.intern(std::move(map));
   uses_[v].push_back({c, id});
+  read_by_[c].push_back(v);
   clusters_[c].load.reads = 1;
   clusters_[c].load.stores = outputs_per_root;
   clusters_[c].roots.push_back({v, id, part});
@@ -116,8 +118,11 @@ void Planner::store(ValueId v, uint32_t c, MapId map, const std::vector<uint32_t
   };
   for (const uint32_t reader : users) {
     const auto at = std::find_if(refused_.begin(), refused_.end(), [&](const auto& r) { return r.first == reader; });
-    if (reader != c && options_.fuse && at == refused_.end()) bug("an edge without a reason");
-    before(reader, at == refused_.end() ? Reason{.why = Why::unfused} : at->second);
+    if (reader != c && options_.fuse && at == refused_.end() && !stored_.contains(v)) bug("an edge without a reason");
+    Reason why = at == refused_.end() ? Reason{.why = Why::unfused} : at->second;
+    if (const auto dear = stored_.find(v); dear != stored_.end()) why = dear->second;
+    if (again_) why.operations = again_->operations, why.bytes = again_->bytes;
+    before(reader, why);
   }
   for (const MemoryReader& reader : memory_readers_of(v)) before(find(reader.cluster), reader.why);
 }

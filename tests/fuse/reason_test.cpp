@@ -5,6 +5,7 @@
 #include <set>
 
 #include "check.h"
+#include "engine/describe.h"
 #include "ir/text.h"
 
 using namespace ingot;
@@ -42,9 +43,12 @@ struct Rows : Net {
 
 struct Row {
   Why why;
-  const char* words;
+  std::string words;
   std::function<void(Rows&)> build;
 };
+
+// What exp of an input costs in a second kernel.
+const std::string cost = "; stored once: computing it again would cost 14 operations an element against 4 bytes";
 
 const Row rows[] = {
     {Why::reshape_no_map, "reshape (%1) from [B, C] to [C, B] is no index map: it shares memory in row-major order",
@@ -91,7 +95,22 @@ const Row rows[] = {
        for (int i = 0; i < 31; ++i) y = n.op(OpCode::op_sub, {y, n.wide_sum(y, 1)});
        n.out(y);
      }},
-    {Why::many_maps, "the kernel that reads it does so under 2 index maps, and exp (%0) is computed under 1 at most",
+    {Why::many_maps, "the kernel that reads it does so under 5 index maps, and neg (%0) is computed under 4 at most",
+     [](Rows& n) {
+       const DimId most = n.sym("N");
+       const ValueId e = n.neg(n.tensor("v", {most}));
+       ValueId y = ir::no_value;
+       for (int i = 0; i < 5; ++i) {
+         const ValueId part =
+             n.op(OpCode::op_slice, {e}, {{"starts", Attr::of_ints({i})}, {"limits", Attr::of_ints({i + 4})}});
+         y = i == 0 ? part : n.add(y, part);
+       }
+       n.out(y);
+     }},
+    {Why::dear,
+     "the kernel that reads it would compute it several times; stored once: computing it again would cost 14 "
+     "operations "
+     "an element against 8 bytes",
      [](Rows& n) {
        const ValueId e = n.exp(n.tensor("s", {n.b, n.b}));
        n.out(n.add(e, n.op(OpCode::op_transpose, {e}, {turned})));
@@ -108,12 +127,12 @@ const Row rows[] = {
      [](Rows& n) { n.out(n.exp(n.op(OpCode::op_reverse, {n.sum(n.x, 1)}, {axes({0})}))); }},
     {Why::other_space, "cumsum (%0) makes [C], the kernel that reads it goes over [B, C]",
      [](Rows& n) { n.out(n.add(n.x, n.scan(n.tensor("v", {n.c}), 0))); }},
-    {Why::cycle, "were they one kernel, it and another would wait for each other",
+    {Why::cycle, "were they one kernel, it and another would wait for each other" + cost,
      [](Rows& n) {
        const ValueId e = n.exp(n.x);
        n.out(n.add(e, n.scan(n.sum(e, 0), 0)));
      }},
-    {Why::far, "more than 256 kernels lie behind it: it is not known whether two would wait for each other",
+    {Why::far, "more than 256 kernels lie behind it: it is not known whether two would wait for each other" + cost,
      [](Rows& n) {
        const ValueId e = n.exp(n.x);
        ValueId y = n.sum(e, 0);
@@ -148,31 +167,34 @@ const Row rows[] = {
      [](Rows& n) { n.out(n.exp(n.scan(n.tensor("v", {n.b, n.num(1)}), 1))); }},
     {Why::other_scan, "cumsum (%0) goes along [B], the kernel that reads it sweeps [C]",
      [](Rows& n) { n.out(n.scan(n.scan(n.x, 0), 1)); }},
-    {Why::apart_maps, "the two kernels read it under different index maps",
+    {Why::apart_maps, "the two kernels read it under different index maps" + cost,
      [](Rows& n) {
        const ValueId e = n.exp(n.x);
        n.out(n.scan(e, 0));
        n.out(n.scan(n.op(OpCode::op_reverse, {e}, {axes({0})}), 0));
      }},
-    {Why::apart_dot, "one of the two kernels is a matrix product",
+    {Why::apart_dot, "one of the two kernels is a matrix product" + cost,
      [](Rows& n) {
        const ValueId e = n.exp(n.x);
        n.out(n.op(OpCode::op_matmul, {e, n.tensor("v", {n.c})}));
        n.out(n.neg(e));
      }},
-    {Why::apart_space, "one kernel goes over [B, C], the other over [K, B, C]",
+    {Why::apart_space, "one kernel goes over [B, C], the other over [K, B, C]" + cost,
      [](Rows& n) {
        const ValueId e = n.exp(n.x);
        n.out(n.neg(e));
        n.out(n.add(e, n.tensor("y", {n.sym("K"), n.b, n.c})));
      }},
-    {Why::apart_sweep, "one kernel sweeps [C], the other [B]",
+    {Why::apart_sweep, "one kernel sweeps [C], the other [B]" + cost,
      [](Rows& n) {
        const ValueId e = n.exp(n.x);
        n.out(n.sum(e, 0));
        n.out(n.sum(e, 1));
      }},
-    {Why::apart_many, "70 uses read it, and 64 are compared",
+    {Why::apart_many,
+     "70 uses read it, and 64 are compared; stored once: computing it again would cost 14 operations an element "
+     "against "
+     "0 bytes",
      [](Rows& n) {
        const ValueId e = n.exp(n.x);
        n.out(n.neg(e));
@@ -232,4 +254,23 @@ TEST_CASE("where fusion is off it is the one reason but for what takes memory in
              why == Why::fetched_from || why == Why::reshape_in_memory));
     }
   }
+}
+
+TEST_CASE("the description has reasons for programs and for people") {
+  Rows n;
+  const ValueId e = n.exp(n.x);
+  n.out(n.add(n.x, n.wide_sum(n.x, 1)));
+  n.out(n.sum(e, 0));
+  n.out(n.sum(e, 1));
+  n.out(n.sum(n.neg(n.x), 0));
+  const auto executable = compile(n.done(), {"", engine::Backend::interpreter, true, ""});
+  std::string json = engine::describe(*executable, "json");
+  std::erase_if(json, [](char c) { return c == ' ' || c == '\n'; });
+  INFO(json);
+  for (const char* part : {"\"why\":\"apart_sweep\"", "\"own\":\"[C]\",\"theirs\":\"[B]\"",
+                           "\"operations\":14,\"bytes\":4", "\"shared\":[{"})
+    CHECK(json.find(part) != std::string::npos);
+  const std::string text = engine::describe(*executable, "fusion");
+  INFO(text);
+  CHECK(text.find("is read by both: one kernel sweeps [C], the other [B]") != std::string::npos);
 }
