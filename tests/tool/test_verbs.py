@@ -91,7 +91,6 @@ class Explain(ToolTest):
         self.assertIn("one kernel sweeps [N], the other [B]", text)
         self.assertIn("Inputs that several launches read", text)
         self.assertNotIn("Inputs that several launches read", self.page(SOFTMAX))
-        self.assertIn("fusion is off", self.page(graph, "--no-fuse"))
 
     def test_bytes_are_those_that_a_run_counts(self):
         sizes = ["--shape", "B=64", "--shape", "N=1000"]
