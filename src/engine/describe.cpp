@@ -52,7 +52,10 @@ std::string fusion(const Executable& e) {
   }
   for (const fuse::Edge& edge : e.plan().edges)
     out += cat("step ", edge.producer, " -> step ", edge.consumer, ": ", label(e, names, edge.value),
-               " is stored: ", edge.reason, "\n");
+               " is stored: ", fuse::to_text(edge.reason, e.optimised(), e.plan().dims, names), "\n");
+  for (const fuse::SharedRead& s : e.plan().shared)
+    out += cat("step ", s.first, ", step ", s.second, ": ", label(e, names, s.value),
+               " is read by both: ", fuse::to_text(s.reason, e.optimised(), e.plan().dims, names), "\n");
   return out;
 }
 
@@ -91,6 +94,26 @@ void tensors(JsonWriter& out, const Executable& e, const fuse::Step& step) {
     for (size_t a = 0; a < step.kernel.axis_count(); ++a)
       if (axes >> a & 1) extents.push_back(step.sizes[a]);
     tensor(out, e, ref, view.kind == loop::ViewKind::store, view.storage, extents);
+  }
+}
+
+// "reason" for people, "why" and the facts that it has for programs.
+void reason(JsonWriter& out, const Executable& e, const std::vector<std::string>& names, const fuse::Reason& r) {
+  out.field("reason", fuse::to_text(r, e.optimised(), e.plan().dims, names));
+  out.field("why", fuse::name(r.why));
+  if (r.op != ir::no_op) {
+    out.field("op", op_name(e.optimised(), r.op));
+    out.field("result", names[e.optimised().op(r.op).results[0]]);
+  }
+  if (!r.own.empty()) out.field("own", shape_text(e.plan().dims, r.own));
+  if (!r.theirs.empty()) out.field("theirs", shape_text(e.plan().dims, r.theirs));
+  if (r.limit != 0) {
+    out.field("number", r.number);
+    out.field("limit", r.limit);
+  }
+  if (r.operations != 0) {
+    out.field("operations", r.operations);
+    out.field("bytes", r.bytes);
   }
 }
 
@@ -137,7 +160,17 @@ std::string json(const Executable& e) {
     out.field("from", edge.producer);
     out.field("to", edge.consumer);
     out.field("value", label(e, names, edge.value));
-    out.field("reason", edge.reason);
+    reason(out, e, names, edge.reason);
+    out.end();
+  }
+  out.end();
+  out.begin_array("shared");
+  for (const fuse::SharedRead& shared : e.plan().shared) {
+    out.begin_object();
+    out.field("first", shared.first);
+    out.field("second", shared.second);
+    out.field("value", label(e, names, shared.value));
+    reason(out, e, names, shared.reason);
     out.end();
   }
   out.end();

@@ -10,7 +10,7 @@
 
 namespace ingot::fuse {
 
-inline constexpr uint32_t no_op = 0xffffffffu;
+using ir::no_op;
 
 // A kernel in the making: axes with their extents, those in `cols` removed by its folds.
 struct Cluster {
@@ -53,7 +53,8 @@ struct Clustering {
   std::vector<uint32_t> stored_by;
   // Per value: the value whose memory it shares (a reshape by alias), or itself.
   std::vector<ir::ValueId> alias_of;
-  std::vector<Edge> edges;  // producer and consumer are cluster numbers
+  std::vector<Edge> edges;         // steps are cluster numbers
+  std::vector<SharedRead> shared;  // as well
 };
 inline constexpr uint32_t no_cluster = 0xffffffffu;
 // A value may be any number of outputs; one kernel stores this many of them, others copy the rest.

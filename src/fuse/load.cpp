@@ -20,9 +20,14 @@ Cluster::Load sum(const Cluster::Load& a, const Cluster::Load& b) {
           a.stores + b.stores, a.slots + b.slots, a.folds + b.folds};
 }
 
-bool fits_kernel(const Cluster::Load& load, uint32_t most_weight) {
-  return load.weight <= most_weight && load.reads + load.extra + load.stores <= max_views && load.slots <= max_slots &&
-         load.folds <= max_folds;
+std::optional<Reason> over_limit(const Cluster::Load& load, uint32_t most_weight) {
+  const auto over = [](Why why, uint64_t number, uint64_t limit) {
+    return number > limit ? std::optional<Reason>({.why = why, .number = number, .limit = limit}) : std::nullopt;
+  };
+  if (const auto r = over(Why::full_work, load.weight, most_weight)) return r;
+  if (const auto r = over(Why::full_views, load.reads + load.extra + load.stores, max_views)) return r;
+  if (const auto r = over(Why::full_sizes, load.slots, max_slots)) return r;
+  return over(Why::full_folds, load.folds, max_folds);
 }
 
 uint32_t weight(const ir::Graph& graph, const ir::Op& op) {

@@ -7,8 +7,8 @@
 namespace ingot::fuse {
 
 Cluster::Load sum(const Cluster::Load& a, const Cluster::Load& b);
-// Whether one kernel may hold that much; `most_weight` is in primitives.
-bool fits_kernel(const Cluster::Load& load, uint32_t most_weight);
+// The limit that keeps one kernel from holding that much, if there is one; `most_weight` is in primitives.
+std::optional<Reason> over_limit(const Cluster::Load& load, uint32_t most_weight);
 // The primitives that an op expands to, about.
 uint32_t weight(const ir::Graph& graph, const ir::Op& op);
 // Whether reading the value takes a view: literals and extents do not.

@@ -67,6 +67,18 @@ Affine Maps::sum(const Affine& a, const Affine& b) {
   return out;
 }
 
+MapId Maps::rename(MapId map, std::span<const uint32_t> to) {
+  Map out = maps_[map];
+  for (Affine& d : out.dims) {
+    for (Term& t : d.terms) t.axis = to[t.axis];
+    std::sort(d.terms.begin(), d.terms.end(), [](const Term& a, const Term& b) { return a.axis < b.axis; });
+  }
+  for (AxisBox& b : out.boxes) b.axis = to[b.axis];
+  std::stable_sort(out.boxes.begin(), out.boxes.end(),
+                   [](const AxisBox& a, const AxisBox& b) { return a.axis < b.axis; });
+  return intern(std::move(out));
+}
+
 MapId Maps::align(MapId map, std::span<const DimId> operand, std::span<const DimId> result) {
   Map out{{}, maps_[map].boxes};
   const size_t lead = result.size() - operand.size();

@@ -63,6 +63,9 @@ class Maps {
   // Only where each operand dim is a product of whole result dims (splits and unit dims).
   std::optional<MapId> reshape(MapId map, std::span<const DimId> operand, std::span<const DimId> result);
 
+  // The same with axis a called to[a].
+  MapId rename(MapId map, std::span<const uint32_t> to);
+
   Affine add(const Affine& a, DimId offset);
   Affine scale(const Affine& a, DimId by);
   Affine sum(const Affine& a, const Affine& b);

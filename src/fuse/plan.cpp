@@ -35,6 +35,7 @@ Plan plan_graph(const ir::Graph& graph, const PlanOptions& options) {
   const Places places = place_values(graph, clusters, plan);
   for (uint32_t c = 0; c < clusters.clusters.size(); ++c) plan.steps.push_back(lower(graph, maps, clusters, c, places));
   plan.edges = std::move(clusters.edges);
+  plan.shared = std::move(clusters.shared);
   return plan;
 }
 

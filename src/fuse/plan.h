@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fuse/map.h"
+#include "fuse/reason.h"
 #include "loop/kernel.h"
 
 namespace ingot::fuse {
@@ -21,11 +22,18 @@ struct Buffer {
   ir::ValueId value;
 };
 
-// Why a value that another kernel reads was stored and not fused, for `ingot explain`.
+// A value that one step stores and another reads, and why they are two, for `ingot explain`.
 struct Edge {
-  uint32_t producer, consumer;  // steps
+  uint32_t producer, consumer;
   ir::ValueId value;
-  std::string reason;
+  Reason reason;
+};
+
+// An input that two steps read, and why they are two.
+struct SharedRead {
+  uint32_t first, second;
+  ir::ValueId value;
+  Reason reason;
 };
 
 struct Plan {
@@ -33,6 +41,7 @@ struct Plan {
   std::vector<Step> steps;
   std::vector<Buffer> buffers;
   std::vector<Edge> edges;
+  std::vector<SharedRead> shared;
 };
 
 struct PlanOptions {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "check.h"
+#include "random_graph.h"
 
 using namespace ingot;
 using namespace ingot::oracle;
@@ -242,7 +243,51 @@ TEST_CASE("two reductions of one input over the same axes are one kernel, over d
   CHECK(kernels(same) == 1);
   other.out(other.fold(OpCode::op_reduce_sum, other.x));
   other.out(other.op(OpCode::op_reduce_sum, {other.x}, {axes({0})}));
-  CHECK(kernels(other) == 2);
+  const auto e = planned(other);
+  CHECK(e->plan().steps.size() == 2);
+  REQUIRE(e->plan().shared.size() == 1);
+  CHECK(e->plan().shared[0].value == other.x);
+  CHECK(e->plan().shared[0].reason.why == fuse::Why::apart_sweep);
+}
+
+TEST_CASE("mean and variance are one kernel over any axes, kept as dims or not") {
+  for (const std::vector<int64_t>& over : std::vector<std::vector<int64_t>>{{0}, {1}, {2}, {0, 1}, {1, 2}, {0, 2}}) {
+    for (const bool kept : {false, true}) {
+      Net n;
+      const ValueId x = n.in("x", DType::f32, {n.sym("B"), n.sym("C"), n.sym("D")});
+      const std::vector<NamedAttr> attrs{axes(over), {"keepdims", Attr::of_bool(kept)}};
+      n.out(n.op(OpCode::op_reduce_mean, {x}, attrs));
+      n.out(n.op(OpCode::op_reduce_var, {x}, attrs));
+      n.out(n.op(OpCode::op_reduce_max, {x}, attrs));
+      n.out(n.op(OpCode::op_softmax, {x}, {{"axis", Attr::of_int(over[0])}}));
+      const auto e = planned(n);
+      CAPTURE(over.size());
+      CHECK(e->plan().steps.size() == (over.size() == 1 ? 1 : 2));
+      const std::string text = check(n.g, std::vector{random_array(3, DType::f32, {3, 70, 5})}, main_ways());
+      INFO(text);
+      CHECK(text.empty());
+    }
+  }
+}
+
+TEST_CASE("kernels whose axes are those of another in another order stay apart") {
+  // Sums are in the order of the axes.
+  for (const bool first : {false, true}) {
+    Rows sum;
+    const ValueId across = sum.op(OpCode::op_transpose, {sum.x}, {perm({1, 0})});
+    if (first) sum.out(sum.op(OpCode::op_exp, {sum.x}));
+    sum.out(sum.op(OpCode::op_reduce_sum, {sum.op(OpCode::op_exp, {across})}));
+    sum.out(sum.op(OpCode::op_reduce_sum, {sum.x}));
+    CHECK(kernels(sum) == 2);
+    const std::string text = check(sum.g, std::vector{random_array(3, DType::f32, {70, 130})}, main_ways());
+    INFO(text);
+    CHECK(text.empty());
+  }
+  // The second one walks memory across: made one with the first it would store across.
+  Rows n;
+  n.out(n.op(OpCode::op_exp, {n.x}));
+  n.out(n.op(OpCode::op_neg, {n.op(OpCode::op_transpose, {n.x}, {perm({1, 0})})}));
+  CHECK(kernels(n) == 2);
 }
 
 TEST_CASE("lanes lie along the rows where neighbours in memory do") {
@@ -288,13 +333,13 @@ TEST_CASE("an intermediate value that is an output is stored by the kernel that 
   CHECK(kernels(r) == 1);
 }
 
-TEST_CASE("without fusion every op is a kernel, and every edge between kernels says why it is there") {
+TEST_CASE("without fusion every op is a kernel, and every edge between kernels says so") {
   Rows r;
   r.out(r.op(OpCode::op_exp, {r.op(OpCode::op_sub, {r.x, r.fold(OpCode::op_reduce_max, r.x)})}));
   const auto e = compile(r.done(), {"", engine::Backend::interpreter, false, ""});
   CHECK(e->plan().steps.size() == 3);
   CHECK(e->plan().edges.size() == 2);
-  for (const fuse::Edge& edge : e->plan().edges) CHECK_FALSE(edge.reason.empty());
+  for (const fuse::Edge& edge : e->plan().edges) CHECK(edge.reason.why == fuse::Why::unfused);
 }
 
 TEST_CASE("kernels are the same for every name, and differ with the body") {

@@ -81,6 +81,17 @@ class Explain(ToolTest):
         for part in ["softmax %scores", "fold.sum", "Launch 0", "input scores", "B = 64, N = 1000"]:
             self.assertIn(part, text)
 
+    def test_page_says_why_values_are_stored_and_inputs_read_twice(self):
+        graph = self.graph(
+            "graph @g(%x: f32[B, N], %v: f32[N]) -> (f32[B, N], f32[N]) {\n  %0 = exp %v\n  %1 = add %x, %0\n"
+            "  %2 = softmax %1 {axis = 1}\n  %3 = reduce_sum %x {axes = [0]}\n  return %2, %3\n}\n"
+        )
+        text = self.page(graph)
+        self.assertIn("would cost 14 operations an element against 4 bytes", text)
+        self.assertIn("one kernel sweeps [N], the other [B]", text)
+        self.assertIn("Inputs that several launches read", text)
+        self.assertNotIn("Inputs that several launches read", self.page(SOFTMAX))
+
     def test_bytes_are_those_that_a_run_counts(self):
         sizes = ["--shape", "B=64", "--shape", "N=1000"]
 

@@ -75,6 +75,7 @@ class Page {
     add("<h2>Launches</h2>\n");
     for (size_t s = 0; s < fused_.steps().size(); ++s) card(s);
     edges();
+    shared();
     add("</body></html>\n");
     return std::move(out_);
   }
@@ -162,14 +163,24 @@ class Page {
       return;
     }
     add("<table><tr><th>value</th><th>from</th><th>to</th><th>why</th></tr>\n");
-    for (const auto& e : list) {
-      const size_t from = e["from"], to = e["to"];
-      add("<tr><td><code>", text_of(e["value"]), "</code></td><td><a href=\"#launch", from, "\">launch ", from,
-          "</a></td><td><a href=\"#launch", to, "\">launch ", to, "</a></td><td>", text_of(e["reason"]),
-          "</td></tr>\n");
-    }
+    for (const auto& e : list)
+      add("<tr><td><code>", text_of(e["value"]), "</code></td><td>", launch(e["from"]), "</td><td>", launch(e["to"]),
+          "</td><td>", text_of(e["reason"]), "</td></tr>\n");
     add("</table>\n");
   }
+
+  void shared() {
+    const json& list = fused_.json()["shared"];
+    if (list.empty()) return;
+    add("<h2>Inputs that several launches read</h2>\n"
+        "<table><tr><th>input</th><th>by</th><th>and</th><th>why they are two</th></tr>\n");
+    for (const auto& s : list)
+      add("<tr><td><code>", text_of(s["value"]), "</code></td><td>", launch(s["first"]), "</td><td>",
+          launch(s["second"]), "</td><td>", text_of(s["reason"]), "</td></tr>\n");
+    add("</table>\n");
+  }
+
+  static std::string launch(size_t index) { return cat("<a href=\"#launch", index, "\">launch ", index, "</a>"); }
 
   const Plan& fused_;
   const Plan& unfused_;
