@@ -28,7 +28,7 @@ inline constexpr int64_t rows_bytes = 65536;
 // Lanes of a strip in such a tile where no block of the sum order asks for more: its rows stay in L2.
 inline constexpr int64_t tile_lanes = 256;
 
-// Bytes of what a walk of mode cols notes of each view (walk_cols.cpp).
+// Bytes of what a walk of mode cols notes of each view (tile.h).
 inline constexpr int64_t place_bytes = 40;
 
 struct Plan {

@@ -8,6 +8,7 @@
 #include "jit/strip/plan.h"
 #include "jit/strip/scan.h"
 #include "jit/strip/stream.h"
+#include "jit/strip/tile.h"
 
 namespace ingot::jit {
 
@@ -16,20 +17,6 @@ using loop::Sweep;
 using loop::ViewKind;
 
 namespace {
-
-// What a view's strip holds, so that it is filled again only when that changes: one value in every lane, or what
-// repeats with the innermost lane axis from a place in it.
-struct Splat {
-  uint64_t bits;   // the value, or the place
-  int64_t filled;  // lanes; 0: nothing known; negative: lanes of what repeats
-};
-static_assert(sizeof(Splat) == 16);
-
-// Which copy of a short end a view's tail holds: of which tile, from which lane on, how many lanes; and in how many
-// rows what follows these is zero.
-struct Padded {
-  int64_t tile = -1, k0 = 0, m = 0, rows = 0;
-};
 
 class Walk {
  public:
@@ -40,11 +27,11 @@ class Walk {
         schedule_(plan.program->schedule),
         body_(body),
         scratch_(scratch),
-        views_(g_.views.size()),
+        tile_(plan, scratch),
         holds_(scratch),
         stream_(plan.stream && body.compiled()) {
-    frame_.ptr = ptr_;
-    frame_.row_step = row_step_;
+    frame_.ptr = tile_.ptr;
+    frame_.row_step = tile_.row_step;
     frame_.hold_step = plan.hold_pitch.data();
     frame_.acc = scratch + plan.acc;
     frame_.value = scratch + plan.value;
@@ -52,21 +39,16 @@ class Walk {
     frame_.hold = table<char*>(plan.hold_at);
     frame_.scratch = scratch + plan.scratch;
     frame_.fault = &fault;
-    for (size_t v = 0; v < views_; ++v) splat(v).filled = 0;
   }
 
   // Rows [first, last) of the linear index over the outer axes, lanes [lane0, lane1) of each.
   void run(int64_t first, int64_t last, int64_t lane0, int64_t lane1) {
-    seek(first);
+    tile_.seek(first);
     for (int64_t row = first; row < last; row += rows_) {
-      // A tile's rows are neighbours along the innermost outer axis.
-      const int64_t left = g_.outer == 0 ? 1 : g_.extent[g_.outer - 1] - index_[g_.outer - 1];
-      rows_ = std::min({g_.tile_rows, left, last - row});
+      const bool more = tile_.next(last - row);
+      rows_ = tile_.rows();
       frame_.more_rows = rows_ - 1;
-      ++tile_;
-      ahead_ = left > rows_ && row + rows_ < last && g_.lanes <= strip_lanes ? frame_ahead : 0;
-      for (size_t v = 0; v < views_; ++v) locate(v);
-      advance();
+      ahead_ = more && g_.lanes <= strip_lanes ? frame_ahead : 0;
       for (unsigned first = 0, last; first < schedule_.sweeps.size(); first = last + 1) {
         for (last = first; schedule_.sweeps[last].linked;) ++last;
         if (first < last || scans(first)) scanning(first, last, lane0, lane1);
@@ -80,8 +62,8 @@ class Walk {
   // One sweep over a piece of a split row. What its folds gave lies in shared memory, for whoever runs the last piece
   // to join.
   void run_piece(int64_t row, int64_t piece, unsigned index, char* shared) {
-    seek(row);
-    for (size_t v = 0; v < views_; ++v) locate(v);
+    tile_.seek(row);
+    tile_.next(1);
     const Sweep& s = schedule_.sweeps[index];
     const auto folds = static_cast<int64_t>(schedule_.folds.size());
     const size_t bytes = static_cast<size_t>(folds) * sizeof(uint64_t);
@@ -117,30 +99,10 @@ class Walk {
   }
 
  private:
-  // To a row of the linear index over the outer axes.
-  void seek(int64_t row) {
-    for (unsigned a = g_.outer; a-- > 0;) {
-      index_[a] = row % g_.extent[a];
-      row /= g_.extent[a];
-    }
-  }
-
-  // How a view lies in the rows of the tile at hand: where it is in the first one and by how much it moves from one to
-  // the next, and the rows in which its boxes on outer axes hold.
-  struct Place {
-    char* at;        // its element at lane 0 of row 0; load and store
-    int64_t item;    // the same of an iota
-    int64_t stride;  // bytes, or increments of an iota
-    int64_t in0, in1;
-  };
-  static_assert(sizeof(Place) == place_bytes);
-
   template <class T>
   T* table(size_t offset) const {
     return reinterpret_cast<T*>(scratch_ + offset);
   }
-  Splat& splat(size_t v) const { return table<Splat>(p_.splat)[v]; }
-  Place& place(size_t v) const { return table<Place>(p_.at)[v]; }
   size_t slot(int64_t t, int32_t f) const {
     return static_cast<size_t>(t) * schedule_.folds.size() + static_cast<size_t>(f);
   }
@@ -148,62 +110,11 @@ class Walk {
   char* stack(int64_t t, int32_t f) const { return scratch_ + p_.stack + slot(t, f) * p_.levels * acc_bytes; }
   uint32_t& depth(int64_t t, int32_t f) const { return table<uint32_t>(p_.depth)[slot(t, f)]; }
 
-  void advance() {
-    if (g_.outer == 0) return;
-    index_[g_.outer - 1] += rows_;
-    for (unsigned a = g_.outer - 1; index_[a] == g_.extent[a]; --a) {
-      index_[a] = 0;
-      if (a == 0) return;
-      ++index_[a - 1];
-    }
-  }
-
-  // Where a view lies in the tile whose first row is at index_. One without lanes is pointed at here, once for all
-  // sweeps.
-  void locate(size_t v) {
-    const ViewPlan& view = g_.views[v];
-    int64_t offset = 0;
-    for (unsigned a = 0; a < g_.outer; ++a) offset += index_[a] * view.stride[a];
-    Place& p = place(v);
-    p = {nullptr, view.value + offset, g_.outer ? view.stride[g_.outer - 1] : 0, 0, view.outside ? 0 : rows_};
-    for (unsigned c = 0; c < view.outer_cuts; ++c) {
-      const Cut& cut = g_.cuts[view.first_cut + c];
-      const int64_t lo = cut.lo - index_[cut.axis], hi = cut.hi - index_[cut.axis];
-      if (cut.axis + 1u == g_.outer) {
-        p.in0 = std::max(p.in0, lo);
-        p.in1 = std::min(p.in1, hi);
-      } else if (lo > 0 || hi <= 0) {
-        p.in1 = 0;
-      }
-    }
-    if (view.kind == ViewKind::load || view.kind == ViewKind::store) p.at = moved(view.base, offset);
-    if (view.access != Access::uniform) return;
-    row_step_[v] = p.stride;
-    ptr_[v] = p.at;
-    if (p.at && p.in0 == 0 && p.in1 == rows_) return;
-    uint64_t* const items = table<uint64_t>(p_.item) + static_cast<int64_t>(v) * g_.tile_rows;
-    for (int64_t t = 0; t < rows_; ++t) items[t] = value_in(v, t);
-    ptr_[v] = reinterpret_cast<char*>(items);
-    row_step_[v] = sizeof(uint64_t);
-  }
-
-  // The one item that a view without lanes, or the same along all of them, has in row t.
-  uint64_t value_in(size_t v, int64_t t) const {
-    const ViewPlan& view = g_.views[v];
-    const Place& p = place(v);
-    const bool in = t >= p.in0 && t < p.in1;
-    switch (view.kind) {
-      case ViewKind::iota: return static_cast<uint64_t>(p.item) + static_cast<uint64_t>(t * p.stride);
-      case ViewKind::inside: return in;
-      default: return in ? load_bits(moved(p.at, t * p.stride), view.size) : view.fill;
-    }
-  }
-
   void row_part() {
     for (const uint16_t st : schedule_.row_stores) {
       const uint16_t v = kernel_.stores[st].view;
-      ptr_[v] = place(v).at;
-      row_step_[v] = place(v).stride;
+      tile_.ptr[v] = tile_.place(v).at;
+      tile_.row_step[v] = tile_.place(v).stride;
     }
     body_.row(frame_);
   }
@@ -360,105 +271,11 @@ class Walk {
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
       if (g_.views[v].access != Access::direct) return k1;
-      if (rows_ > 1 && (place(v).stride & 63) != 0) return k1;
-      peel.add(place(v).at + k0 * g_.views[v].size, g_.views[v].size);
+      if (rows_ > 1 && (tile_.place(v).stride & 63) != 0) return k1;
+      peel.add(tile_.place(v).at + k0 * g_.views[v].size, g_.views[v].size);
     }
     const int64_t lanes = peel.lanes();
     return lanes > 0 && k0 + lanes < k1 ? k0 + lanes : k1;
-  }
-
-  AxisRun lane_axes(const ViewPlan& v) const { return {g_.outer, g_.lane, v.first_cut + v.outer_cuts, v.lane_cuts}; }
-
-  char* filled(size_t v, uint64_t bits, int64_t n) {
-    char* const strip = scratch_ + g_.views[v].strip;
-    Splat& s = splat(v);
-    if (s.filled < n || s.bits != bits) {
-      fill(strip, bits, n, g_.views[v].size);
-      s = {bits, n};
-    }
-    return strip;
-  }
-
-  // Points at lanes [k0, k0 + m) of a load view in all rows of the tile, readable up to n lanes. False if they are
-  // consecutive in memory, where no more than m may be read.
-  bool present(size_t v, int64_t k0, int64_t m, int64_t n) {
-    const ViewPlan& view = g_.views[v];
-    const Place& p = place(v);
-    row_step_[v] = 0;
-    const uint64_t outside = view.kind == ViewKind::inside ? 0 : view.fill;
-    if (p.in0 >= p.in1) return point(v, filled(v, outside, n));
-    bool cut = view.lane_cuts != 0;
-    if (cut && g_.lane == 1) {
-      const Cut& c = g_.cuts[view.first_cut + view.outer_cuts];
-      if (k0 >= c.hi || k0 + m <= c.lo) return point(v, filled(v, outside, n));
-      cut = k0 < c.lo || k0 + m > c.hi;
-    }
-    const bool whole = p.in0 == 0 && p.in1 == rows_;
-    if (whole && view.access == Access::direct && !cut) {
-      row_step_[v] = p.stride;
-      ptr_[v] = p.at + k0 * view.size;
-      return false;
-    }
-    if (!whole || (p.stride != 0 && rows_ > 1)) present_rows(v, cut, k0, m);
-    else if (!cut && (view.kind == ViewKind::inside || view.access == Access::splat))
-      ptr_[v] = filled(v, value_in(v, 0), n);
-    else ptr_[v] = present_same(v, k0, m);
-    return true;
-  }
-  bool point(size_t v, char* at) {
-    ptr_[v] = at;
-    return true;
-  }
-
-  // Of a view that differs from row to row: a copy of each row.
-  void present_rows(size_t v, bool cut, int64_t k0, int64_t m) {
-    const ViewPlan& view = g_.views[v];
-    const Place& p = place(v);
-    char* const strip = scratch_ + view.strip;
-    const int64_t pitch = tile_pitch(g_, view);
-    splat(v).filled = 0;
-    ptr_[v] = strip;
-    row_step_[v] = pitch;
-    if (view.tile && p.in0 == 0 && p.in1 == rows_) {
-      const int64_t stride = view.stride[g_.outer + g_.lane - 1];
-      gather_rows(strip, pitch, moved(p.at, k0 * stride), stride, rows_, m, view.size);
-      return;
-    }
-    for (int64_t t = 0; t < rows_; ++t) {
-      char* const to = strip + t * pitch;
-      const bool in = t >= p.in0 && t < p.in1;
-      if (!in || (!cut && (view.kind == ViewKind::inside || view.access == Access::splat)))
-        fill(to, value_in(v, t), m, view.size);
-      else stage(g_, view, lane_axes(view), moved(p.at, t * p.stride), p.item + t * p.stride, k0, m, to);
-    }
-  }
-
-  // Of a view that is the same in all rows: one copy.
-  char* present_same(size_t v, int64_t k0, int64_t m) {
-    const ViewPlan& view = g_.views[v];
-    const Place& p = place(v);
-    char* const strip = scratch_ + view.strip;
-    Splat& held = splat(v);
-    const int64_t period = g_.extent[g_.outer + g_.lane - 1];
-    if (view.periodic && period < strip_lanes) {
-      // A period more than a strip: from any place in it a whole strip follows, and nothing is copied again.
-      const int64_t place = k0 % period, first = k0 - place;
-      if (held.bits != 0 || held.filled > -(place + m)) {
-        const int64_t count = std::min(g_.lanes - first, strip_lanes + period);
-        stage(g_, view, lane_axes(view), p.at, p.item, first, count, strip);
-        held = {0, -count};
-      }
-      return strip + place * view.size;
-    }
-    if (view.periodic) {
-      const auto place = static_cast<uint64_t>(k0 % period);
-      if (held.filled <= -m && held.bits == place) return strip;
-      held = {place, -m};
-    } else {
-      held.filled = 0;
-    }
-    stage(g_, view, lane_axes(view), p.at, p.item, k0, m, strip);
-    return strip;
   }
 
   // Lanes [k0, k0 + m) of all rows of the tile. Whole granules run where they lie; the rest, and what is shorter than
@@ -468,22 +285,18 @@ class Walk {
     uint16_t direct[loop::max_views];  // loads, then stores, that lie in memory
     size_t loads = 0, count = 0;
     for (const uint16_t v : s.views)
-      if (!present(v, k0, m, n)) direct[count++] = v;
+      if (!tile_.present(v, k0, m, n)) direct[count++] = v;
     loads = count;
     bool aligned = stream_ && !s.stores.empty();
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
-      const ViewPlan& view = g_.views[v];
-      if (view.access == Access::direct) {
-        ptr_[v] = place(v).at + k0 * view.size;
-        row_step_[v] = place(v).stride;
-        aligned &= (reinterpret_cast<uintptr_t>(ptr_[v]) & 63) == 0 && (rows_ == 1 || (row_step_[v] & 63) == 0);
-        direct[count++] = v;
-      } else {
-        ptr_[v] = scratch_ + view.strip;
-        row_step_[v] = tile_pitch(g_, view);
+      if (tile_.present_store(v, k0)) {
         aligned = false;
+        continue;
       }
+      const auto at = reinterpret_cast<uintptr_t>(tile_.ptr[v]);
+      aligned &= (at & 63) == 0 && (rows_ == 1 || (tile_.row_step[v] & 63) == 0);
+      direct[count++] = v;
     }
     if (m == n || count == 0) {
       call(s, index, k0, n, m, aligned);
@@ -491,57 +304,23 @@ class Walk {
       const int64_t whole = m < pad_lanes ? 0 : m / s.granule * s.granule;
       if (whole > 0) {
         call(s, index, k0, whole, whole, aligned);
-        for (const uint16_t v : s.views) ptr_[v] += whole * g_.views[v].size;
-        for (const uint16_t st : s.stores)
-          ptr_[kernel_.stores[st].view] += whole * g_.views[kernel_.stores[st].view].size;
+        for (const uint16_t v : s.views) tile_.ptr[v] += whole * g_.views[v].size;
+        for (const uint16_t st : s.stores) {
+          const uint16_t v = kernel_.stores[st].view;
+          tile_.ptr[v] += whole * g_.views[v].size;
+        }
       }
       padded(s, index, k0 + whole, m - whole, {direct, loads}, {direct + loads, count - loads});
     }
-    for (const uint16_t st : s.stores) {
-      const uint16_t v = kernel_.stores[st].view;
-      const ViewPlan& view = g_.views[v];
-      if (view.access == Access::direct) continue;
-      if (view.tile) {
-        const int64_t stride = view.stride[g_.outer + g_.lane - 1];
-        scatter_rows(moved(place(v).at, k0 * stride), stride, scratch_ + view.strip, tile_pitch(g_, view), rows_, m,
-                     view.size);
-        continue;
-      }
-      for (int64_t t = 0; t < rows_; ++t)
-        unstage(g_, view, lane_axes(view), moved(place(v).at, t * place(v).stride), k0, m,
-                scratch_ + view.strip + t * tile_pitch(g_, view));
-    }
+    for (const uint16_t st : s.stores) tile_.finish_store(kernel_.stores[st].view, k0, m);
   }
 
   void padded(const Sweep& s, unsigned index, int64_t k0, int64_t m, std::span<const uint16_t> loads,
               std::span<const uint16_t> stores) {
-    const int64_t n = round_up(m, s.granule);
-    for (const uint16_t v : loads) {
-      const ViewPlan& view = g_.views[v];
-      char* const pad = scratch_ + view.tail;
-      const int64_t rows = row_step_[v] == 0 ? 1 : rows_;
-      const int64_t pitch = pad_lanes * view.size;
-      Padded& held = padded_[v];
-      if (held.tile != tile_ || held.k0 != k0 || held.m != m)
-        copy_rows(pad, pitch, ptr_[v], row_step_[v], rows, m * view.size);
-      if (held.m != m || held.rows < rows) {
-        for (int64_t t = 0; t < rows; ++t)
-          std::memset(pad + t * pitch + m * view.size, 0, static_cast<size_t>((pad_lanes - m) * view.size));
-        held.rows = rows;
-      }
-      held = {tile_, k0, m, held.rows};
-      ptr_[v] = pad;
-      row_step_[v] = rows > 1 ? pitch : 0;
-    }
-    for (const uint16_t v : stores) {
-      ptr_[v] = scratch_ + g_.views[v].tail;
-      row_step_[v] = pad_lanes * g_.views[v].size;
-    }
-    call(s, index, k0, n, m, false);
-    for (const uint16_t v : stores) {
-      const ViewPlan& view = g_.views[v];
-      copy_rows(place(v).at + k0 * view.size, place(v).stride, ptr_[v], pad_lanes * view.size, rows_, m * view.size);
-    }
+    for (const uint16_t v : loads) tile_.pad(v, k0, m);
+    for (const uint16_t v : stores) tile_.pad_store(v);
+    call(s, index, k0, round_up(m, s.granule), m, false);
+    for (const uint16_t v : stores) tile_.finish_padded(v, k0, m);
   }
 
   void call(const Sweep& s, unsigned index, int64_t k0, int64_t n, int64_t valid, bool aligned) {
@@ -561,19 +340,14 @@ class Walk {
   const loop::Schedule& schedule_;
   const Body& body_;
   char* const scratch_;
-  const size_t views_;
+  Tile tile_;
   char* holds_;  // where buffers of a row are counted from
   const bool stream_;
   bool streamed_ = false;
-  int64_t rows_ = 1;    // of the tile at hand,
-  int64_t tile_ = 0;    // which is this one,
-  uint32_t ahead_ = 0;  // and whether another follows it in memory: frame_ahead or nothing
+  int64_t rows_ = 1;    // of the tile at hand
+  uint32_t ahead_ = 0;  // whether another tile follows it in memory: frame_ahead or nothing
   int64_t window_ = 0;  // the lane at which buffers of one strip begin
-  int64_t index_[loop::max_axes] = {};
   Frame frame_{};
-  char* ptr_[loop::max_views];
-  int64_t row_step_[loop::max_views] = {};
-  Padded padded_[loop::max_views];
 };
 
 }  // namespace
