@@ -1,0 +1,2 @@
+def measure(threads, quick):
+    return {}
