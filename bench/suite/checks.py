@@ -1,4 +1,5 @@
 """Whether a contestant computed what the graph says, against float64."""
+import os
 import zlib
 
 import numpy as np
@@ -30,6 +31,8 @@ def fault(graph, number, want, got):
 
 
 def compare(graph, reference, folder):
+    if not os.path.exists(f"{folder}/out0.npy"):
+        return None  # the memory limit
     for number, want in enumerate(reference):
         words = fault(graph, number, np.asarray(want), np.load(f"{folder}/out{number}.npy"))
         if words:

@@ -40,6 +40,9 @@ class Worker:
         outputs = [inputs[graph.in_place[i]] if i in graph.in_place
                    else place(np.full(shape, 7, dtype), len(inputs) + i)
                    for i, (shape, dtype) in enumerate(graph.outputs)]
+        for name in os.listdir(self.folder):
+            if name.startswith("out"):
+                os.unlink(f"{self.folder}/{name}")
         began = time.perf_counter()
         self.run, self.fetch = self.contestant.prepare(graph, inputs, outputs)
         results = self.fetch(self.run())
