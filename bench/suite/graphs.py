@@ -146,7 +146,7 @@ def bias_gelu(key, rows, columns, family):
 
 def softmax_graph(key, rows, columns, family):
     return Graph(key, "softmax", f"softmax, {rows}x{columns}", family, normal((rows, columns)),
-                 lambda x: [softmax(x)], [((rows, columns), F4)], texts.softmax)
+                 lambda x: [softmax(x)], [((rows, columns), F4)], texts.softmax, relative=1e-5)
 
 
 def count(n):

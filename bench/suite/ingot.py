@@ -30,11 +30,12 @@ class CompileOptions(ctypes.Structure):
 
 def load():
     library = ctypes.CDLL(os.environ.get("INGOT_LIBRARY", f"{ROOT}/build/lib/libingot.so"))
-    for name in ("context_create", "graph_parse", "compile", "run", "executable_prepare", "executable_describe"):
+    for name in ("context_create", "graph_parse", "compile", "executable_prepare", "executable_describe",
+                 "call_create", "call_bind", "call_run"):
         getattr(library, f"ingot_{name}").restype = pointer
     library.ingot_status_code.argtypes = [pointer]
     library.ingot_status_message.argtypes = [pointer, pointer, pointer]
-    for name in ("status", "graph", "executable", "context", "buffer"):
+    for name in ("status", "graph", "executable", "context", "buffer", "call"):
         getattr(library, f"ingot_{name}_release").argtypes = [pointer]
         getattr(library, f"ingot_{name}_release").restype = None
     library.ingot_buffer_data.argtypes = [pointer, pointer, pointer]
@@ -61,7 +62,6 @@ def tensor(array):
     t = Tensor(data=array.ctypes.data, ndim=array.ndim, code=CODES[array.dtype.kind], bits=array.itemsize * 8,
                lanes=1, shape=(ctypes.c_int64 * array.ndim)(*array.shape))
     t.device[0] = 1
-    t.array = array  # keeps the memory
     return t
 
 
@@ -117,13 +117,25 @@ class Executable:
 
     def caller(self, inputs, outputs):
         """A function of no arguments that runs on these arrays."""
-        ins, outs = pointers(inputs), pointers(outputs)
-        n_ins, n_outs = ctypes.c_size_t(len(inputs)), ctypes.c_size_t(len(outputs))
-        run, handle = LIBRARY.ingot_run, self.handle
+        bound = Bound(self, inputs, outputs)
+        run, handle = LIBRARY.ingot_call_run, bound.handle
 
         def call():
-            status = run(handle, ins, n_ins, outs, n_outs, None)
+            status = run(handle, None)
             if status:
                 check(status)
-        call.executable = self
+        call.bound = bound
         return call
+
+
+class Bound:
+    """An executable with its arrays bound, which it keeps."""
+
+    def __init__(self, executable, inputs, outputs):
+        self.handle, self.kept = pointer(), (executable, inputs, outputs)
+        check(LIBRARY.ingot_call_create(executable.handle, ctypes.byref(self.handle)))
+        check(LIBRARY.ingot_call_bind(self.handle, pointers(inputs), ctypes.c_size_t(len(inputs)), pointers(outputs),
+                                      ctypes.c_size_t(len(outputs))))
+
+    def __del__(self):
+        LIBRARY.ingot_call_release(self.handle)

@@ -17,6 +17,7 @@ import numpy as np
 
 import checks
 import graphs
+import page
 import plots
 import report
 import singles
@@ -89,7 +90,7 @@ def main():
     parser.add_argument("--contestants", default=",".join(CONTESTANTS), help="only these, separated by commas")
     parser.add_argument("--threads", type=int, default=2, help="threads for the figures of several (1: none)")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the processor to pin to")
-    parser.add_argument("--write-docs", action="store_true", help="write docs/benchmarks-suite.md and docs/plots")
+    parser.add_argument("--write-docs", action="store_true", help="write docs/benchmarks-suite.md and docs/plots, not build/bench")
     parser.add_argument("--from-json", action="store_true", help="report on build/bench/suite.json, measure nothing")
     args = parser.parse_args()
     path = f"{ROOT}/build/bench/suite.json"
@@ -101,11 +102,15 @@ def main():
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(data, file)
-    print(report.page(data))
-    if args.write_docs:
-        pictures = plots.write_all(data, f"{ROOT}/docs/plots")
-        with open(f"{ROOT}/docs/benchmarks-suite.md", "w", encoding="utf-8") as file:
-            file.write(report.page(data, pictures))
+    folder = f"{ROOT}/docs" if args.write_docs else f"{ROOT}/build/bench"
+    pictures = plots.write_all(data, f"{folder}/plots")
+    with open(f"{folder}/benchmarks-suite.md", "w", encoding="utf-8") as file:
+        file.write(page.build(data, pictures))
+    for name in ("twelve", "more", "small"):
+        print(report.against(report.family(data, name), report.microseconds if name == "small" else
+                             report.milliseconds))
+    print(page.summary(data))
+    say(f"samples in {path}, tables and plots in {folder}")
 
 
 def run(args):
@@ -119,7 +124,7 @@ def run(args):
         peers, data["missing"] = start_all(args.contestants.split(","), folder, args.cpu)
         data["contestants"] = {p.name: p.version for p in peers}
         for i, graph in enumerate(chosen):
-            rounds, seconds = (5, 0.005) if args.quick else (15, 0.01)
+            rounds, seconds = (3, 0.005) if args.quick or graph.family == "growth" else (12, 0.01)
             those = [p for p in peers if graph.family != "growth" or p.name in GROWTH]
             results = measure(graph, those, folder, rounds, seconds)
             data["graphs"][graph.key] = {"title": graph.title, "family": graph.family, "results": results}

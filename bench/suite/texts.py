@@ -67,18 +67,21 @@ def bias_gelu(approximate):
                  "%0 = add %x, %bias", f'%1 = gelu %0 {{approximate = "{approximate}"}}', "return %1")
 
 
-def chain_lines(ops):
-    """`ops` elementwise ops, one after the other."""
+CHAIN = ("mul %{0}, 0.75", "add %{0}, %x", "max %{0}, -1.5", "sub %{0}, 0.125")
+
+
+def chain(ops, which=lambda i: i % 4):
+    """`ops` elementwise ops, one after the other; `which` tells which of the four op number i is."""
     lines, value = [], "x"
     for i in range(ops):
-        op = ("mul %{0}, 0.75", "add %{0}, %x", "max %{0}, -1.5", "sub %{0}, 0.125")[i % 4]
-        lines.append(f"%v{i} = " + op.format(value))
+        lines.append(f"%v{i} = " + CHAIN[which(i)].format(value))
         value = f"v{i}"
-    return lines + [f"return %{value}"]
+    return graph("chain", "%x: f32[N]", "f32[N]", *lines, f"return %{value}")
 
 
-def chain(ops):
-    return graph("chain", "%x: f32[N]", "f32[N]", *chain_lines(ops))
+def mixed(ops):
+    """A chain without a period, so that no two kernels it falls into are the same."""
+    return chain(ops, lambda i: (i * 2654435761 >> 13) % 4)
 
 
 chain64 = chain(64)

@@ -1,4 +1,4 @@
-"""Ingot: ingot_run with preallocated outputs."""
+"""Ingot: ingot_call_run, inputs and preallocated outputs bound once."""
 import ingot
 
 

@@ -119,8 +119,12 @@ class Contestant:
         function = jax.jit(globals()[graph.kind])
         arrays = [jnp.asarray(a) for a in inputs]
 
-        def run():
-            return jax.block_until_ready(function(*arrays))
+        if len(graph.outputs) == 1:
+            def run():
+                return function(*arrays).block_until_ready()
+        else:
+            def run():
+                return jax.block_until_ready(function(*arrays))
 
         def fetch(result):
             return [np.asarray(r) for r in (result if isinstance(result, (tuple, list)) else [result])]

@@ -5,7 +5,6 @@ import numpy as np
 from graphs import BETA1, BETA2, DECAY, EPSILON, LR, STEP
 
 GELU_TANH = "half * (x + b) * (one + tanh(k * ((x + b) + c * (x + b) * (x + b) * (x + b))))"
-GELU_ERF = "half * (x + b) * (one + erf((x + b) * k))"
 
 
 def f4(**constants):
@@ -27,9 +26,6 @@ def expressions(kind, ins):
     if kind == "bias_gelu_tanh":
         x, b = ins
         return [(GELU_TANH, {"x": x, "b": b, **f4(half=0.5, one=1, k=0.7978845608, c=0.044715)}, 0)]
-    if kind == "bias_gelu":
-        x, b = ins
-        return [(GELU_ERF, {"x": x, "b": b, **f4(half=0.5, one=1, k=0.7071067812)}, 0)]
     if kind == "swiglu":
         g, u = ins
         return [("g / (one + exp(-g)) * u", {"g": g, "u": u, **f4(one=1)}, 0)]

@@ -18,12 +18,11 @@ def poly(ins, outs):
 def adamw_many(ins, outs):
     n = len(ins) // 4
     p, g, m, v = (list(ins[k * n:(k + 1) * n]) for k in range(4))
-    steps = [torch.tensor(float(STEP - 1))] * n
+    steps = [torch.tensor(float(STEP))] * n
 
     def run():
-        # Each call counts the step up, which the next must not see.
-        torch._fused_adamw_(p, g, m, v, [], [s.clone() for s in steps], lr=LR, beta1=BETA1, beta2=BETA2,
-                            weight_decay=DECAY, eps=EPSILON, amsgrad=False, maximize=False)
+        torch._fused_adamw_(p, g, m, v, [], steps, lr=LR, beta1=BETA1, beta2=BETA2, weight_decay=DECAY, eps=EPSILON,
+                            amsgrad=False, maximize=False)
         return p + m + v
     return run
 

@@ -52,20 +52,28 @@ void together(const Spans& in, const Spans& out) {
   }
 }
 
-// Arrays of different lengths advance together, the longest by 1 KB at a time.
+// Arrays of different lengths advance together, the longest by 4 KB at a time.
 template <bool stream>
 void apart(const Spans& in, const Spans& out) {
   int64_t longest = 0;
   for (const Spans* spans : {&in, &out})
     for (const Span& s : *spans) longest = std::max(longest, s.bytes);
-  const int64_t steps = std::max<int64_t>(1, longest / 1024);
+  const int64_t steps = std::max<int64_t>(1, longest / 4096);
   Kept kept;
-  for (int64_t i = 0; i < steps; ++i) {
-    const auto at = [&](const Span& s, int64_t step) { return s.data + s.bytes / line * step / steps * line; };
-    for (const Span& s : in)
-      for (const char* p = at(s, i); p < at(s, i + 1); p += line) kept.line_of(p);
-    for (const Span& s : out)
-      for (char* p = at(s, i); p < at(s, i + 1); p += line) write_line<stream>(p);
+  std::vector<const char*> from;
+  std::vector<char*> to;
+  for (const Span& s : in) from.push_back(s.data);
+  for (const Span& s : out) to.push_back(s.data);
+  for (int64_t i = 1; i <= steps; ++i) {
+    const auto end = [&](const Span& s) { return s.data + s.bytes / line * i / steps * line; };
+    for (size_t k = 0; k < in.size(); ++k) {
+      const char* const last = end(in[k]);
+      for (; from[k] < last; from[k] += line) kept.line_of(from[k]);
+    }
+    for (size_t k = 0; k < out.size(); ++k) {
+      char* const last = end(out[k]);
+      for (; to[k] < last; to[k] += line) write_line<stream>(to[k]);
+    }
   }
 }
 

@@ -28,14 +28,19 @@ void bias_gelu(const Arrays& s) {
   const float *x = in(s, 0), *bias = in(s, 1);
   float* y = out(s, 0);
   const int64_t columns = s.extents[1];
-  const Erf erf;
   for (int64_t i = 0; i < s.extents[0]; ++i)
-    for (int64_t j = 0; j < columns; j += 16)
-      for (int64_t k = 0; k < 16; k += 8) {
-        const V v = _mm256_add_ps(load(x + i * columns + j + k), load(bias + j + k));
-        const V e = erf(_mm256_mul_ps(v, all(0.70710678f))), half = _mm256_mul_ps(v, all(0.5f));
-        store<stream>(y + i * columns + j + k, _mm256_fmadd_ps(half, e, half));
+    for (int64_t j = 0; j < columns; j += 32) {
+      V v[4], e[4];
+      for (int64_t k = 0; k < 4; ++k) {
+        v[k] = _mm256_add_ps(load(x + i * columns + j + 8 * k), load(bias + j + 8 * k));
+        e[k] = _mm256_mul_ps(v[k], all(0.70710678f));
       }
+      erf(e);
+      for (int64_t k = 0; k < 4; ++k) {
+        const V half = _mm256_mul_ps(v[k], all(0.5f));
+        store<stream>(y + i * columns + j + 8 * k, _mm256_fmadd_ps(half, e[k], half));
+      }
+    }
 }
 
 // 0.5 x (1 + tanh(u)) is x sigmoid(2u).
@@ -45,10 +50,15 @@ void bias_gelu_tanh(const Arrays& s) {
   float* y = out(s, 0);
   const int64_t columns = s.extents[1];
   for (int64_t i = 0; i < s.extents[0]; ++i)
-    for (int64_t j = 0; j < columns; j += 8) {
-      const V v = _mm256_add_ps(load(x + i * columns + j), load(bias + j));
-      const V cubic = _mm256_fmadd_ps(_mm256_mul_ps(v, v), all(2 * 0.79788456f * 0.044715f), all(2 * 0.79788456f));
-      store<stream>(y + i * columns + j, _mm256_mul_ps(v, sigmoid(_mm256_mul_ps(v, cubic))));
+    for (int64_t j = 0; j < columns; j += 32) {
+      V v[4], t[4];
+      for (int64_t k = 0; k < 4; ++k) {
+        v[k] = _mm256_add_ps(load(x + i * columns + j + 8 * k), load(bias + j + 8 * k));
+        const V square = _mm256_mul_ps(v[k], v[k]);
+        t[k] = _mm256_mul_ps(v[k], _mm256_fmadd_ps(square, all(2 * 0.79788456f * 0.044715f), all(2 * 0.79788456f)));
+      }
+      sigmoid(t);
+      for (int64_t k = 0; k < 4; ++k) store<stream>(y + i * columns + j + 8 * k, _mm256_mul_ps(v[k], t[k]));
     }
 }
 
@@ -56,9 +66,12 @@ template <bool stream>
 void swiglu(const Arrays& s) {
   const float *g = in(s, 0), *u = in(s, 1);
   float* y = out(s, 0);
-  for (int64_t i = 0; i < s.extents[0]; i += 8) {
-    const V v = load(g + i);
-    store<stream>(y + i, _mm256_mul_ps(_mm256_mul_ps(v, sigmoid(v)), load(u + i)));
+  for (int64_t i = 0; i < s.extents[0]; i += 32) {
+    V t[4];
+    for (int64_t k = 0; k < 4; ++k) t[k] = load(g + i + 8 * k);
+    sigmoid(t);
+    for (int64_t k = 0; k < 4; ++k)
+      store<stream>(y + i + 8 * k, _mm256_mul_ps(_mm256_mul_ps(load(g + i + 8 * k), t[k]), load(u + i + 8 * k)));
   }
 }
 
@@ -103,32 +116,46 @@ void adamw(const Arrays& s) {
                  s.extents[1 + t]);
 }
 
-// Strips of 128 elements, so that each loop is short enough to have many vectors in flight.
+// Strips of 128 elements: one function a loop, four vectors in flight.
 template <bool stream>
 void black_scholes(const Arrays& s) {
   const float *spot = in(s, 0), *strike = in(s, 1), *years = in(s, 2);
   float *call = out(s, 0), *put = out(s, 1);
   constexpr int64_t strip = 128;
   alignas(32) float d1[strip], d2[strip], present[strip];
-  const Erf erf;
+  float* const arguments[] = {d1, d2};
   for (int64_t i = 0; i < s.extents[0]; i += strip) {
-    for (int64_t j = 0; j < strip; j += 8) {
-      const V t = load(years + i + j);
-      const V logs = log(_mm256_div_ps(load(spot + i + j), load(strike + i + j)));
-      // Scaled by sqrt(1/2) for erf.
-      const V deviation = _mm256_mul_ps(_mm256_sqrt_ps(t), all(0.3f));
-      const V above = _mm256_mul_ps(_mm256_fmadd_ps(t, all(0.065f), logs), all(0.70710678f));
-      const V d = _mm256_div_ps(above, deviation);
-      _mm256_store_ps(d1 + j, d);
-      _mm256_store_ps(d2 + j, _mm256_fnmadd_ps(deviation, all(0.70710678f), d));
+    for (int64_t j = 0; j < strip; j += 32) {
+      V d[4];
+      for (int64_t k = 0; k < 4; ++k) d[k] = _mm256_div_ps(load(spot + i + j + 8 * k), load(strike + i + j + 8 * k));
+      log(d);
+      for (int64_t k = 0; k < 4; ++k) {
+        const V t = load(years + i + j + 8 * k);
+        // Scaled by sqrt(1/2) for erf.
+        const V deviation = _mm256_mul_ps(_mm256_sqrt_ps(t), all(0.3f));
+        const V above = _mm256_mul_ps(_mm256_fmadd_ps(t, all(0.065f), d[k]), all(0.70710678f));
+        const V first = _mm256_div_ps(above, deviation);
+        _mm256_store_ps(d1 + j + 8 * k, first);
+        _mm256_store_ps(d2 + j + 8 * k, _mm256_fnmadd_ps(deviation, all(0.70710678f), first));
+      }
     }
-    for (int64_t j = 0; j < strip; j += 8)
-      _mm256_store_ps(present + j,
-                      _mm256_mul_ps(load(strike + i + j), exp(_mm256_mul_ps(load(years + i + j), all(-0.02f)))));
+    for (int64_t j = 0; j < strip; j += 32) {
+      V e[4];
+      for (int64_t k = 0; k < 4; ++k) e[k] = _mm256_mul_ps(load(years + i + j + 8 * k), all(-0.02f));
+      exp(e);
+      for (int64_t k = 0; k < 4; ++k)
+        _mm256_store_ps(present + j + 8 * k, _mm256_mul_ps(load(strike + i + j + 8 * k), e[k]));
+    }
+    for (float* d : arguments)
+      for (int64_t j = 0; j < strip; j += 32) {
+        V e[4];
+        for (int64_t k = 0; k < 4; ++k) e[k] = load(d + j + 8 * k);
+        erf(e);
+        for (int64_t k = 0; k < 4; ++k) _mm256_store_ps(d + j + 8 * k, _mm256_fmadd_ps(e[k], all(0.5f), all(0.5f)));
+      }
     for (int64_t j = 0; j < strip; j += 8) {
-      const V half = all(0.5f), x = load(spot + i + j), k = load(present + j);
-      const V n1 = _mm256_fmadd_ps(erf(load(d1 + j)), half, half), n2 = _mm256_fmadd_ps(erf(load(d2 + j)), half, half);
-      const V c = _mm256_fmsub_ps(x, n1, _mm256_mul_ps(k, n2));
+      const V x = load(spot + i + j), k = load(present + j);
+      const V c = _mm256_fmsub_ps(x, load(d1 + j), _mm256_mul_ps(k, load(d2 + j)));
       store<stream>(call + i + j, c);
       store<stream>(put + i + j, _mm256_add_ps(_mm256_sub_ps(c, x), k));
     }
@@ -186,15 +213,19 @@ void dequantize(const Arrays& s) {
   }
 }
 
+// Eight vectors in flight: a step is a chain of three operations.
 template <bool stream>
 void chain64(const Arrays& s) {
-  for (int64_t i = 0; i < s.extents[0]; i += 32) {
-    V x[4], y[4];
-    for (int k = 0; k < 4; ++k) x[k] = y[k] = load(in(s, 0) + i + 8 * k);
-    for (int step = 0; step < 16; ++step)
-      for (int k = 0; k < 4; ++k)
-        y[k] = _mm256_sub_ps(_mm256_max_ps(_mm256_fmadd_ps(y[k], all(0.75f), x[k]), all(-1.5f)), all(0.125f));
-    for (int k = 0; k < 4; ++k) store<stream>(out(s, 0) + i + 8 * k, y[k]);
+  const float* x = in(s, 0);
+  for (int64_t i = 0; i < s.extents[0]; i += 64) {
+    V y[8];
+    for (int k = 0; k < 8; ++k) y[k] = load(x + i + 8 * k);
+    for (int step = 0; step < 16; ++step) {
+      for (int k = 0; k < 8; ++k) y[k] = _mm256_fmadd_ps(y[k], all(0.75f), load(x + i + 8 * k));
+      for (int k = 0; k < 8; ++k) y[k] = _mm256_max_ps(y[k], all(-1.5f));
+      for (int k = 0; k < 8; ++k) y[k] = _mm256_sub_ps(y[k], all(0.125f));
+    }
+    for (int k = 0; k < 8; ++k) store<stream>(out(s, 0) + i + 8 * k, y[k]);
   }
 }
 

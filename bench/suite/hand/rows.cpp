@@ -12,12 +12,14 @@ using namespace hand;
 
 constexpr float lowest = -std::numeric_limits<float>::infinity();
 
-// What x is before softmax: itself, or scaled and masked.
+// What x is before softmax: itself, read again where it is needed, or scaled and masked, kept in the buffer.
 struct Plain {
+  static constexpr bool kept = false;
   V operator()(const float* x, const float*, int64_t j) const { return load(x + j); }
   V part(const float* x, const float*, int64_t j, __m256i mask) const { return load_part(x + j, mask, all(lowest)); }
 };
 struct Masked {
+  static constexpr bool kept = true;
   V operator()(const float* x, const float* mask, int64_t j) const {
     return _mm256_fmadd_ps(load(x + j), all(0.125f), load(mask + j));
   }
@@ -36,7 +38,7 @@ void softmax_row(const float* x, const float* mask, float* y, int64_t n, float* 
   for (; j < whole; j += 32)
     for (int k = 0; k < 4; ++k) {
       const V v = value(x, mask, j + 8 * k);
-      _mm256_store_ps(buffer + j + 8 * k, v);
+      if (Value::kept) _mm256_store_ps(buffer + j + 8 * k, v);
       top[k] = _mm256_max_ps(v, top[k]);
     }
   for (; j < n; j += 8) {
@@ -46,16 +48,21 @@ void softmax_row(const float* x, const float* mask, float* y, int64_t n, float* 
   }
   const V greatest = all(maximum(_mm256_max_ps(_mm256_max_ps(top[0], top[1]), _mm256_max_ps(top[2], top[3]))));
   V total[4] = {all(0), all(0), all(0), all(0)};
-  for (j = 0; j < whole; j += 32)
+  for (j = 0; j < whole; j += 32) {
+    V e[4];
+    for (int k = 0; k < 4; ++k)
+      e[k] = _mm256_sub_ps(Value::kept ? _mm256_load_ps(buffer + j + 8 * k) : value(x, mask, j + 8 * k), greatest);
+    exp(e);
     for (int k = 0; k < 4; ++k) {
-      const V e = exp(_mm256_sub_ps(_mm256_load_ps(buffer + j + 8 * k), greatest));
-      _mm256_store_ps(buffer + j + 8 * k, e);
-      total[k] = _mm256_add_ps(total[k], e);
+      _mm256_store_ps(buffer + j + 8 * k, e[k]);
+      total[k] = _mm256_add_ps(total[k], e[k]);
     }
+  }
   for (; j < n; j += 8) {
-    const V e = exp(_mm256_sub_ps(_mm256_load_ps(buffer + j), greatest));
-    _mm256_store_ps(buffer + j, e);
-    total[0] = _mm256_add_ps(total[0], e);
+    V e[1] = {_mm256_sub_ps(_mm256_load_ps(buffer + j), greatest)};
+    exp(e);
+    _mm256_store_ps(buffer + j, e[0]);
+    total[0] = _mm256_add_ps(total[0], e[0]);
   }
   const V factor = all(1 / sum(_mm256_add_ps(_mm256_add_ps(total[0], total[1]), _mm256_add_ps(total[2], total[3]))));
   for (j = 0; j < eights; j += 8) store<stream>(y + j, _mm256_mul_ps(_mm256_load_ps(buffer + j), factor));
@@ -77,10 +84,19 @@ void softmax_eight(const float* x, float* y, int64_t n) {
   for (int64_t r = 0; r < 8; ++r) {
     const V greatest = _mm256_permutevar8x32_ps(top, _mm256_set1_epi32(static_cast<int>(r)));
     row[r] = all(0);
-    for (int64_t j = 0; j < n; j += 8) {
-      const V e = exp(_mm256_sub_ps(load(x + r * n + j), greatest));
-      _mm256_store_ps(buffer + r * n + j, e);
-      row[r] = _mm256_add_ps(row[r], e);
+    int64_t j = 0;
+    for (; j + 32 <= n; j += 32) {
+      V e[4];
+      for (int64_t k = 0; k < 4; ++k) e[k] = _mm256_sub_ps(load(x + r * n + j + 8 * k), greatest);
+      exp(e);
+      for (int64_t k = 0; k < 4; ++k) _mm256_store_ps(buffer + r * n + j + 8 * k, e[k]);
+      row[r] = _mm256_add_ps(row[r], _mm256_add_ps(_mm256_add_ps(e[0], e[1]), _mm256_add_ps(e[2], e[3])));
+    }
+    for (; j < n; j += 8) {
+      V e[1] = {_mm256_sub_ps(load(x + r * n + j), greatest)};
+      exp(e);
+      _mm256_store_ps(buffer + r * n + j, e[0]);
+      row[r] = _mm256_add_ps(row[r], e[0]);
     }
   }
   transpose(row);
@@ -103,10 +119,9 @@ void softmax_tiny(const float* x, float* y, int64_t n) {
   V top = c[0];
   for (int64_t j = 1; j < n; ++j) top = _mm256_max_ps(top, c[j]);
   V total = all(0);
-  for (int64_t j = 0; j < n; ++j) {
-    c[j] = exp(_mm256_sub_ps(c[j], top));
-    total = _mm256_add_ps(total, c[j]);
-  }
+  for (int64_t j = 0; j < 8; ++j) c[j] = _mm256_sub_ps(c[j], top);
+  exp(c);  // those beyond n too, which nothing reads
+  for (int64_t j = 0; j < n; ++j) total = _mm256_add_ps(total, c[j]);
   const V factor = _mm256_div_ps(all(1), total);
   for (int64_t j = 0; j < 8; ++j) c[j] = _mm256_mul_ps(c[j], factor);
   transpose(c);
@@ -187,9 +202,12 @@ void cross_entropy(const Arrays& s) {
       for (int k = 0; k < 4; ++k) top[k] = _mm256_max_ps(load(x + j + 8 * k), top[k]);
     const float greatest = maximum(_mm256_max_ps(_mm256_max_ps(top[0], top[1]), _mm256_max_ps(top[2], top[3])));
     V total[4] = {all(0), all(0), all(0), all(0)};
-    for (int64_t j = 0; j < n; j += 32)
-      for (int k = 0; k < 4; ++k)
-        total[k] = _mm256_add_ps(total[k], exp(_mm256_sub_ps(load(x + j + 8 * k), all(greatest))));
+    for (int64_t j = 0; j < n; j += 32) {
+      V e[4];
+      for (int k = 0; k < 4; ++k) e[k] = _mm256_sub_ps(load(x + j + 8 * k), all(greatest));
+      exp(e);
+      for (int k = 0; k < 4; ++k) total[k] = _mm256_add_ps(total[k], e[k]);
+    }
     const float sums = sum(_mm256_add_ps(_mm256_add_ps(total[0], total[1]), _mm256_add_ps(total[2], total[3])));
     loss += static_cast<double>(std::log(sums) + greatest - x[labels[i]]);
   }
