@@ -11,9 +11,10 @@
 
 namespace ingot::jit {
 
-inline constexpr uint32_t frame_version = 3;
+inline constexpr uint32_t frame_version = 4;
 
 inline constexpr uint32_t frame_stream = 1;  // non-temporal stores: each lane-store pointer is 64-byte aligned
+inline constexpr uint32_t frame_ahead = 2;   // mode cols: as many rows again follow those of the call, in the next one
 
 // Bytes of one fold's accumulator block in mode cols: eight items of at most eight bytes.
 inline constexpr size_t acc_bytes = 64;
@@ -55,6 +56,13 @@ struct Frame {
   uint32_t reserved;
   char* scratch;  // the body's own, Body::scratch_bytes() of it, 64-byte aligned; nothing survives the call
   Fault* fault;   // written where a check fails on a lane that counts
+
+  // Mode cols: rows that follow the first in this call, with the same lanes of each. Row r has its views `row_step`
+  // bytes (by view) further than row r - 1, its holds `hold_step` bytes (by hold), its accumulators and values right
+  // behind those of row r - 1. Neither table is looked at where no row follows.
+  int64_t more_rows;
+  const int64_t* row_step;
+  const int64_t* hold_step;
 };
 
 }  // namespace ingot::jit

@@ -1,4 +1,8 @@
 // Sweeps whose lanes run over the cols, or over the rows of a pointwise kernel.
+#include <llvm/IR/Intrinsics.h>
+
+#include <algorithm>
+
 #include "base/error.h"
 #include "jit/cpu/function.h"
 #include "jit/cpu/llvm_compat.h"
@@ -21,22 +25,59 @@ unsigned round_lanes(const loop::Kernel& kernel, const loop::Sweep& sweep, const
   for (const NodeId n : sweep.varying) wide += ir::item_size(kernel.nodes[n].type) == 8;
   return target.registers * target.register_bytes < 512 || 2 * wide > sweep.varying.size() ? 8 : 16;
 }
-
-bool is_tree(const loop::Node& fold) {
-  return ir::is_float(fold.type) && (fold.op == Prim::fold_sum || fold.op == Prim::fold_prod);
-}
 }  // namespace
 
 void FunctionEmitter::sweep_cols(const loop::Sweep& sweep) {
   begin(sweep.uniform);
   bool tree = false;
-  for (const NodeId f : sweep.folds) tree |= is_tree(k_.nodes[f]);
+  for (const NodeId f : sweep.folds) tree |= loop::is_ordered(k_.nodes[f]);
   if (!sweep.folds.empty() || !sweep.fills.empty() || !sweep.stores.empty()) {
     const Regions regions = find_regions(k_, sweep.varying, roots(sweep));
     lanes_ = round_lanes(k_, sweep, target_);
+    ahead_ = fetches_ahead(sweep);
     tree ? grouped(sweep, regions) : linear(sweep, regions);
   }
   finish();
+}
+
+// The first sweep of a row waits for memory, while the later ones compute and leave it idle: the dearest of those that
+// read a view from memory again fetches the next rows of it meanwhile.
+bool FunctionEmitter::fetches_ahead(const loop::Sweep& sweep) const {
+  const auto& sweeps = s_.sweeps;
+  const auto reads = [&](const loop::Sweep& s) {
+    return &s != &sweeps.front() && std::ranges::any_of(s.views, [&](uint16_t v) {
+      return std::ranges::find(sweeps.front().views, v) != sweeps.front().views.end();
+    });
+  };
+  return reads(sweep) && std::ranges::all_of(sweeps, [&](const loop::Sweep& s) {
+           return !reads(s) || s.weight < sweep.weight || (s.weight == sweep.weight && &s >= &sweep);
+         });
+}
+
+void FunctionEmitter::fetch_ahead(size_t view, const Lanes& at) {
+  if (!(k_.views[view].axes & k_.row_set()) || !(k_.views[view].axes & k_.col_set())) return;
+  Value*& ahead = aheads_[view];
+  if (!ahead) {
+    Value* flags = field(offsetof(Frame, flags), b.getInt32Ty());
+    Value* rows = field(offsetof(Frame, more_rows), b.getInt64Ty());
+    Value* steps = field(offsetof(Frame, row_step), b.getPtrTy());
+    Value* pointers = field(offsetof(Frame, ptr), b.getPtrTy());
+    llvm::IRBuilder<> pre(entry_);
+    Value* follow = pre.CreateICmpNE(pre.CreateAnd(flags, pre.getInt32(frame_ahead)), pre.getInt32(0));
+    // Where none follow there may be no table: something that can be read, and is not used.
+    Value* step = pre.CreateLoad(
+        pre.getInt64Ty(), pre.CreateConstGEP1_64(pre.getInt64Ty(), pre.CreateSelect(follow, steps, pointers), view));
+    Value* all = pre.CreateMul(pre.CreateAdd(rows, pre.getInt64(1)), step);
+    ahead = pre.CreateSelect(follow, all, pre.getInt64(0));
+  }
+  const size_t bytes = ir::item_size(k_.views[view].storage);
+  Value* first = item(b.CreateGEP(b.getInt8Ty(), view_pointer(view), ahead), at.index, bytes);
+  const auto fetch = [&](Value* address) {
+    b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+                      {address, b.getInt32(0), b.getInt32(3), b.getInt32(1)});
+  };
+  fetch(first);
+  if (at.split) fetch(item(first, b.getInt64(32), bytes));
 }
 
 void FunctionEmitter::emit_body(const loop::Sweep& sweep, const Regions& regions, const Lanes& at) {
@@ -61,7 +102,7 @@ void FunctionEmitter::emit_stores(const loop::Sweep& sweep, const Lanes& at) {
   };
   if (!stream_) {
     Value* flags = field(offsetof(Frame, flags), b.getInt32Ty());
-    llvm::IRBuilder<> pre(preheader_);
+    llvm::IRBuilder<> pre(entry_);
     stream_ = pre.CreateICmpNE(pre.CreateAnd(flags, pre.getInt32(frame_stream)), pre.getInt32(0));
   }
   llvm::LLVMContext& context = module_.getContext();
@@ -102,8 +143,10 @@ Value* FunctionEmitter::merge(NodeId fold, Value* x, Value* y) {
 }
 
 Value* FunctionEmitter::acc_pointer(NodeId fold) {
-  Value* acc = field(offsetof(Frame, acc), b.getPtrTy());
-  return b.CreateConstGEP1_64(b.getInt8Ty(), acc, static_cast<uint64_t>(s_.fold_slot[fold]) * acc_bytes);
+  if (!acc_)
+    acc_ = by_row(field(offsetof(Frame, acc), b.getPtrTy()),
+                  [this](llvm::IRBuilder<>& at) -> Value* { return at.getInt64(s_.folds.size() * acc_bytes); });
+  return b.CreateConstGEP1_64(b.getInt8Ty(), acc_, static_cast<uint64_t>(s_.fold_slot[fold]) * acc_bytes);
 }
 
 std::vector<FunctionEmitter::Acc> FunctionEmitter::begin_accs(const loop::Sweep& sweep) {
@@ -111,7 +154,7 @@ std::vector<FunctionEmitter::Acc> FunctionEmitter::begin_accs(const loop::Sweep&
   for (const NodeId f : sweep.folds) {
     const loop::Node& n = k_.nodes[f];
     if (n.op == Prim::fold_dot) bug("fold.dot in lane mode cols");
-    const bool tree = is_tree(n);
+    const bool tree = loop::is_ordered(n);
     Value* start;
     if (tree) {
       start = load_items(n.type, acc_pointer(f), {nullptr, acc_items});
@@ -208,7 +251,7 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
   if (!unrolled) {
     llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
     for (size_t i = 0; i < slots.size(); ++i)
-      if (is_tree(k_.nodes[sweep.folds[i]]))
+      if (loop::is_ordered(k_.nodes[sweep.folds[i]]))
         slots[i] = entry.CreateAlloca(ops.type(k_.nodes[sweep.folds[i]].type, acc_items), entry.getInt32(steps));
   }
   guard(b.CreateICmpSGT(n, b.getInt64(0)));
@@ -219,6 +262,29 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
   for (size_t i = 0; i < accs.size(); ++i) accs[i].value = groups.carried[i];
   Value* end = b.CreateAdd(groups.index, b.getInt64(group), "", true, true);
   Value* partial = b.CreateICmpSGT(end, valid);
+  // How many steps have lanes that count; what the others would add are identities.
+  Value* needed = b.getInt64(steps);
+  if (!unrolled) {
+    llvm::LLVMContext& context = module_.getContext();
+    llvm::BasicBlock* before = b.GetInsertBlock();
+    auto* last = llvm::BasicBlock::Create(context, "last", function_, exit_);
+    auto* any = llvm::BasicBlock::Create(context, "any", function_, exit_);
+    b.CreateCondBr(partial, last, any);
+    b.SetInsertPoint(last);
+    for (size_t i = 0; i < slots.size(); ++i)
+      if (slots[i]) {
+        Value* none = identity(sweep.folds[i], acc_items);
+        for (unsigned s = 0; s < steps; ++s) b.CreateStore(none, b.CreateConstGEP1_32(none->getType(), slots[i], s));
+      }
+    Value* left = b.CreateLShr(b.CreateAdd(b.CreateSub(valid, groups.index), b.getInt64(acc_items - 1)), 3);
+    Value* some = b.CreateSelect(b.CreateICmpSLT(left, needed), left, needed);
+    b.CreateBr(any);
+    b.SetInsertPoint(any);
+    llvm::PHINode* phi = b.CreatePHI(b.getInt64Ty(), 2);
+    phi->addIncoming(needed, before);
+    phi->addIncoming(some, last);
+    needed = phi;
+  }
 
   // One step: h or q for the folds in the sum order; the others merge at once.
   const auto step = [&](Value* index) {
@@ -259,7 +325,7 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
       else inner.push_back(accs[i].value);
     }
     Value* next = b.CreateAdd(loop.index, b.getInt64(1), "", true, true);
-    end_loop(loop, next, b.CreateICmpSLT(next, b.getInt64(steps)), inner);
+    end_loop(loop, next, b.CreateICmpSLT(next, needed), inner);
     for (size_t i = 0; i < accs.size(); ++i) {
       if (!accs[i].tree) continue;
       llvm::Type* type = groups.carried[i]->getType();

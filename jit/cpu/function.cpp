@@ -32,7 +32,8 @@ FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, con
       holds_(schedule.holds.size()),
       scalar_(kernel.nodes.size()),
       lane_(kernel.nodes.size()),
-      splats_(kernel.nodes.size()) {
+      splats_(kernel.nodes.size()),
+      aheads_(kernel.views.size()) {
   function_ = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
                                      llvm::GlobalValue::ExternalLinkage, name, &module);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -46,9 +47,15 @@ FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, con
 
 void FunctionEmitter::begin(const std::vector<NodeId>& uniform) {
   auto* loops = llvm::BasicBlock::Create(module_.getContext(), "loops", function_, exit_);
-  llvm::Instruction* jump = b.CreateBr(loops);
-  preheader_ = jump;
-  b.SetInsertPoint(jump);
+  if (s_.mode == loop::LaneMode::cols) {
+    row_ = llvm::BasicBlock::Create(module_.getContext(), "row", function_, loops);
+    entry_ = b.CreateBr(row_);
+    b.SetInsertPoint(row_);
+    b.CreatePHI(b.getInt64Ty(), 2, "rows left");
+  }
+  preheader_ = b.CreateBr(loops);
+  if (!entry_) entry_ = preheader_;
+  b.SetInsertPoint(preheader_);
   for (const NodeId n : uniform) emit_scalar(n);
   b.SetInsertPoint(loops);
 }
@@ -60,9 +67,30 @@ void FunctionEmitter::guard(Value* more_than_zero) {
 }
 
 void FunctionEmitter::finish() {
-  b.CreateBr(exit_);
+  if (row_) {
+    Value* more = field(offsetof(Frame, more_rows), b.getInt64Ty());
+    auto* left = llvm::cast<llvm::PHINode>(&row_->front());
+    auto* next = llvm::BasicBlock::Create(module_.getContext(), "next row", function_, exit_);
+    b.CreateCondBr(b.CreateICmpSGT(left, b.getInt64(0)), next, exit_);
+    b.SetInsertPoint(next);
+    left->addIncoming(more, entry_->getParent());
+    left->addIncoming(b.CreateSub(left, b.getInt64(1)), next);
+    for (const Moving& m : moving_) m.pointer->addIncoming(b.CreateGEP(b.getInt8Ty(), m.pointer, m.step(b)), next);
+    b.CreateBr(row_);
+  } else {
+    b.CreateBr(exit_);
+  }
   b.SetInsertPoint(exit_);
   b.CreateRetVoid();
+}
+
+Value* FunctionEmitter::by_row(Value* first, Step step) {
+  if (!row_) return first;
+  llvm::IRBuilder<> head(row_, row_->getFirstNonPHIIt());
+  llvm::PHINode* pointer = head.CreatePHI(first->getType(), 2);
+  pointer->addIncoming(first, entry_->getParent());
+  moving_.push_back({pointer, std::move(step)});
+  return pointer;
 }
 
 FunctionEmitter::Loop FunctionEmitter::begin_loop(Value* start, const std::vector<Value*>& carried) {
@@ -90,24 +118,29 @@ void FunctionEmitter::end_loop(const Loop& loop, Value* next, Value* again, cons
 
 Value* FunctionEmitter::field(size_t offset, Type* type) {
   Value*& loaded = fields_[offset];
-  llvm::IRBuilder<> pre(preheader_);
+  llvm::IRBuilder<> pre(entry_);
   if (!loaded)
     loaded = pre.CreateLoad(type, pre.CreateConstInBoundsGEP1_64(pre.getInt8Ty(), function_->getArg(0), offset));
   return loaded;
 }
 
-Value* FunctionEmitter::pointer_at(Value* array, size_t index) {
-  llvm::IRBuilder<> pre(preheader_);
-  return pre.CreateLoad(pre.getPtrTy(), pre.CreateConstInBoundsGEP1_64(pre.getPtrTy(), array, index));
+Value* FunctionEmitter::pointer_at(size_t array, size_t index, size_t steps) {
+  Value* const pointers = field(array, b.getPtrTy());
+  llvm::IRBuilder<> pre(entry_);
+  Value* first = pre.CreateLoad(pre.getPtrTy(), pre.CreateConstInBoundsGEP1_64(pre.getPtrTy(), pointers, index));
+  return by_row(first, [this, index, steps](llvm::IRBuilder<>& at) -> Value* {
+    Value* table = field(steps, at.getPtrTy());
+    return at.CreateLoad(at.getInt64Ty(), at.CreateConstInBoundsGEP1_64(at.getInt64Ty(), table, index));
+  });
 }
 
 Value* FunctionEmitter::view_pointer(size_t view) {
-  if (!views_[view]) views_[view] = pointer_at(field(offsetof(Frame, ptr), b.getPtrTy()), view);
+  if (!views_[view]) views_[view] = pointer_at(offsetof(Frame, ptr), view, offsetof(Frame, row_step));
   return views_[view];
 }
 
 Value* FunctionEmitter::hold_pointer(size_t hold) {
-  if (!holds_[hold]) holds_[hold] = pointer_at(field(offsetof(Frame, hold), b.getPtrTy()), hold);
+  if (!holds_[hold]) holds_[hold] = pointer_at(offsetof(Frame, hold), hold, offsetof(Frame, hold_step));
   return holds_[hold];
 }
 
@@ -116,9 +149,13 @@ Value* FunctionEmitter::item(Value* base, Value* index, size_t item_bytes) {
 }
 
 Value* FunctionEmitter::fold_value(NodeId fold) {
-  Value* base = field(offsetof(Frame, value), b.getPtrTy());
-  llvm::IRBuilder<> pre(preheader_);
   const auto slot = static_cast<uint64_t>(s_.fold_slot[fold]);
+  if (!value_)
+    value_ = by_row(field(offsetof(Frame, value), b.getPtrTy()), [this](llvm::IRBuilder<>& at) -> Value* {
+      return at.getInt64(s_.folds.size() * sizeof(uint64_t));
+    });
+  Value* const base = value_;
+  llvm::IRBuilder<> pre(preheader_);
   // Mode row without a row axis has one lane, whose results lie as those of lanes do.
   Value* at =
       s_.mode == loop::LaneMode::cols
@@ -245,6 +282,7 @@ void FunctionEmitter::emit_lane_node(const Regions& regions, NodeId node, const 
   const loop::Node& n = k_.nodes[node];
   if (n.op == Prim::load) {
     lane_[node] = load_items(k_.views[n.imm].storage, view_pointer(n.imm), at);
+    if (ahead_) fetch_ahead(n.imm, at);
     return;
   }
   if (n.op == Prim::rare) {

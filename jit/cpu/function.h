@@ -1,6 +1,7 @@
 // One function of the image: a sweep or the row part, emitted as void(const Frame*).
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,14 +42,17 @@ class FunctionEmitter {
   Loop begin_loop(Value* start, const std::vector<Value*>& carried);
   void end_loop(const Loop& loop, Value* next, Value* again, const std::vector<Value*>& carried);
 
-  // Prologue and epilogue.
+  // Prologue and epilogue. In mode cols what is between them is a loop over the rows of the call.
   void begin(const std::vector<NodeId>& uniform);
   void guard(Value* more_than_zero);  // returns from the function if it is not; the loops follow
   void finish();
+  // A pointer that moves from row to row: `first` in the first one. step(builder) is by how many bytes.
+  using Step = std::function<Value*(llvm::IRBuilder<>&)>;
+  Value* by_row(Value* first, Step step);
 
   // The frame.
   Value* field(size_t offset, llvm::Type* type);
-  Value* pointer_at(Value* array, size_t index);  // array[index], loaded
+  Value* pointer_at(size_t array, size_t index, size_t steps);  // array[index], which moves by steps[index] a row
   Value* view_pointer(size_t view);
   Value* hold_pointer(size_t hold);
   Value* fold_value(NodeId fold);                             // of an earlier sweep, where there are no lanes
@@ -85,6 +89,8 @@ class FunctionEmitter {
   };
   void emit_body(const loop::Sweep& sweep, const Regions& regions, const Lanes& at);
   void emit_stores(const loop::Sweep& sweep, const Lanes& at);
+  bool fetches_ahead(const loop::Sweep& sweep) const;
+  void fetch_ahead(size_t view, const Lanes& at);
   std::vector<Acc> begin_accs(const loop::Sweep& sweep);
   void finish_accs(const std::vector<Acc>& accs);
   Value* counting(const Lanes& at);  // a vector of i1: the lanes below Frame::valid
@@ -116,12 +122,22 @@ class FunctionEmitter {
   Ops ops;
   llvm::Function* function_;
   llvm::BasicBlock* exit_;
-  llvm::Instruction* preheader_ = nullptr;  // invariants are placed before this
-  std::map<size_t, Value*> fields_;         // of the frame, by offset
-  std::vector<Value*> views_, holds_;       // pointers by view and hold, loaded on first use
-  std::vector<Value*> scalar_, lane_;       // values by node
-  std::vector<Value*> splats_;              // by node: one register of copies, made before the loops
+  llvm::Instruction* entry_ = nullptr;      // the frame's fields are loaded before this
+  llvm::Instruction* preheader_ = nullptr;  // what does not change along the lanes is placed before this: once a row
+  llvm::BasicBlock* row_ = nullptr;         // mode cols: where a row begins
+  struct Moving {
+    llvm::PHINode* pointer;
+    Step step;
+  };
+  std::vector<Moving> moving_;
+  Value *acc_ = nullptr, *value_ = nullptr;  // mode cols: the row's accumulators and values
+  std::map<size_t, Value*> fields_;          // of the frame, by offset
+  std::vector<Value*> views_, holds_;        // pointers by view and hold, loaded on first use
+  std::vector<Value*> scalar_, lane_;        // values by node
+  std::vector<Value*> splats_;               // by node: one register of copies, made before the loops
   Value* stream_ = nullptr;
+  bool ahead_ = false;          // whether the sweep fetches the next rows' items into the cache
+  std::vector<Value*> aheads_;  // by view: how far they are
   Value* nothing_ = nullptr;  // the address of eight zero bytes, which lanes that fetch nothing read
   unsigned lanes_ = 0;        // of one round, in mode cols
 };

@@ -76,7 +76,9 @@ void fetch(const Step& s, char* const* at, int64_t n, int64_t counting) {
 
 class Interpreter final : public Body {
  public:
-  Interpreter(const Program& program, const Ops& ops) : row_mode_(program.schedule.mode == loop::LaneMode::row) {
+  Interpreter(const Program& program, const Ops& ops)
+      : row_mode_(program.schedule.mode == loop::LaneMode::row),
+        folds_(static_cast<int64_t>(program.schedule.folds.size())) {
     for (unsigned s = 0; s < program.schedule.sweeps.size(); ++s)
       sweeps_.push_back(compile_sweep(program.kernel, program.schedule, s, ops));
     row_ = compile_row(program.kernel, program.schedule, ops);
@@ -88,14 +90,20 @@ class Interpreter final : public Body {
   size_t scratch_bytes() const noexcept override { return scratch_; }
 
   void row(const Frame& frame) const noexcept override {
-    char** const at = resolve(row_, frame);
-    run(row_.uniform, at, 1, 1, frame.fault);
-    run(row_.stores, at, 1, 1, frame.fault);
+    for (int64_t r = 0; r <= frame.more_rows; ++r) {
+      char** const at = resolve(row_, frame, r);
+      run(row_.uniform, at, 1, 1, frame.fault);
+      run(row_.stores, at, 1, 1, frame.fault);
+    }
   }
 
   void sweep(unsigned index, const Frame& frame) const noexcept override {
-    const Code& code = sweeps_[index];
-    char** const at = resolve(code, frame);
+    for (int64_t r = 0; r <= frame.more_rows; ++r) sweep_row(sweeps_[index], frame, r);
+  }
+
+ private:
+  void sweep_row(const Code& code, const Frame& frame, int64_t r) const noexcept {
+    char** const at = resolve(code, frame, r);
     run(code.uniform, at, 1, 1, frame.fault);
     for (int64_t lane = 0; lane < frame.n; lane += code.lanes) {
       const int64_t n = std::min(code.lanes, frame.n - lane);
@@ -115,12 +123,17 @@ class Interpreter final : public Body {
     }
   }
 
- private:
   // Strips hold one run of lanes; memory goes on.
   static int64_t lane_bytes(const Operand& o) { return o.per_lane && o.source != Source::strip ? o.item : 0; }
 
-  char** resolve(const Code& code, const Frame& frame) const noexcept {
+  int64_t slot(const Operand& o, int64_t r) const { return r * folds_ + int64_t{o.index}; }
+
+  // The operands of row `r` of the call.
+  char** resolve(const Code& code, const Frame& frame, int64_t r) const noexcept {
     const Layout layout(code);
+    const auto in_row = [r](char* first, const int64_t* step, uint32_t i) {
+      return r == 0 ? first : first + r * step[i];
+    };
     char** const at = reinterpret_cast<char**>(frame.scratch);
     for (size_t i = 0; i < code.operands.size(); ++i) {
       const Operand& o = code.operands[i];
@@ -130,12 +143,13 @@ class Interpreter final : public Body {
           at[i] = const_cast<char*>(reinterpret_cast<const char*>(&code.constants[o.index]));
           break;
         case Source::size: at[i] = const_cast<char*>(reinterpret_cast<const char*>(frame.size + o.index)); break;
-        case Source::view: at[i] = frame.ptr[o.index]; break;
-        case Source::hold: at[i] = frame.hold[o.index]; break;
+        case Source::view: at[i] = in_row(frame.ptr[o.index], frame.row_step, o.index); break;
+        case Source::hold: at[i] = in_row(frame.hold[o.index], frame.hold_step, o.index); break;
         case Source::value:
-          at[i] = const_cast<char*>(frame.value) + o.index * (row_mode_ ? frame.acc_stride : int64_t{sizeof(uint64_t)});
+          at[i] =
+              const_cast<char*>(frame.value) + slot(o, r) * (row_mode_ ? frame.acc_stride : int64_t{sizeof(uint64_t)});
           break;
-        case Source::acc: at[i] = frame.acc + o.index * (row_mode_ ? frame.acc_stride : int64_t{acc_bytes}); break;
+        case Source::acc: at[i] = frame.acc + slot(o, r) * (row_mode_ ? frame.acc_stride : int64_t{acc_bytes}); break;
         case Source::single: at[i] = frame.scratch + layout.singles + o.index * sizeof(uint64_t); break;
         case Source::strip: at[i] = frame.scratch + layout.strips + o.index * layout.pitch; break;
       }
@@ -214,6 +228,7 @@ class Interpreter final : public Body {
   }
 
   const bool row_mode_;
+  const int64_t folds_;
   std::vector<Code> sweeps_;
   Code row_;
   size_t scratch_ = 0;

@@ -89,10 +89,6 @@ Block<T> join(Prim fold, const Block<T>& lower, const Block<T>& upper) {
 
 }  // namespace
 
-bool is_ordered(Prim fold, DType type) {
-  return (fold == Prim::fold_sum || fold == Prim::fold_prod) && (type == DType::f32 || type == DType::f64);
-}
-
 void fold_init(Prim fold, DType type, char* acc, int64_t items) {
   with_type(type, [&](auto t) {
     using T = decltype(t);
@@ -193,16 +189,43 @@ void lanes_finish(Prim fold, DType type, char* acc, int64_t lanes, int64_t pitch
   for (const auto& [to, from] : loop::group_joins) join(acc + to * pitch, acc + to * pitch, acc + from * pitch, lanes);
 }
 
-uint64_t fold_finish(Prim fold, DType type, const char* acc, int64_t n) {
-  return with_type(type, [&](auto t) -> uint64_t {
+void fold_init_rows(Prim fold, DType type, char* acc, size_t pitch, int64_t rows) {
+  with_type(type, [&](auto t) {
     using T = decltype(t);
-    if (n == 0 && fold == Prim::fold_sum) return 0;
-    const Block<T> a = read<T>(acc);
-    const auto add = [&](int i, int j) { return join(fold, a.item[i], a.item[j]); };
-    const T result = join(fold, join(fold, add(0, 4), add(2, 6)), join(fold, add(1, 5), add(3, 7)));
+    Block<T> start;
+    std::ranges::fill(start.item, identity<T>(fold, type == DType::boolean));
+    for (; rows > 0; --rows, acc += pitch) std::memcpy(acc, &start, sizeof start);
+  });
+}
+
+namespace {
+template <Prim fold, class T>
+void finish_rows(const char* acc, size_t pitch, char* value, size_t value_pitch, int64_t rows) {
+  for (; rows > 0; --rows, acc += pitch, value += value_pitch) {
+    Block<T> a = read<T>(acc);
+    for (const auto& [to, from] : loop::group_joins) a.item[to] = join(fold, a.item[to], a.item[from]);
     uint64_t bits = 0;
-    std::memcpy(&bits, &result, sizeof result);
-    return bits;
+    std::memcpy(&bits, a.item, sizeof(T));
+    std::memcpy(value, &bits, sizeof bits);
+  }
+}
+}  // namespace
+
+void fold_finish_rows(Prim fold, DType type, const char* acc, size_t pitch, int64_t n, char* value, size_t value_pitch,
+                      int64_t rows) {
+  if (n == 0 && fold == Prim::fold_sum) {
+    const uint64_t zero = 0;
+    for (; rows > 0; --rows, value += value_pitch) std::memcpy(value, &zero, sizeof zero);
+    return;
+  }
+  with_type(type, [&](auto t) {
+    using T = decltype(t);
+    switch (fold) {
+      case Prim::fold_prod: return finish_rows<Prim::fold_prod, T>(acc, pitch, value, value_pitch, rows);
+      case Prim::fold_min: return finish_rows<Prim::fold_min, T>(acc, pitch, value, value_pitch, rows);
+      case Prim::fold_max: return finish_rows<Prim::fold_max, T>(acc, pitch, value, value_pitch, rows);
+      default: return finish_rows<Prim::fold_sum, T>(acc, pitch, value, value_pitch, rows);
+    }
   });
 }
 

@@ -8,11 +8,15 @@
 
 namespace ingot::jit {
 
-// Float sums and products are ordered: their blocks join by a tree. The other folds give the same for any order.
-bool is_ordered(loop::Prim fold, loop::DType type);
-
 // The identity: sum -0.0 (integers 0), prod 1, min and max the type's largest and smallest (floats: infinities).
 void fold_init(loop::Prim fold, loop::DType type, char* acc, int64_t items);
+
+// The same for a block of eight items in each of `rows` rows, `pitch` bytes from one to the next; and the folds' values
+// from the blocks that are left in the end, as bits, zero-extended, at value + r * value_pitch. `n` elements were
+// folded in each row: none give +0 for a sum.
+void fold_init_rows(loop::Prim fold, loop::DType type, char* acc, size_t pitch, int64_t rows);
+void fold_finish_rows(loop::Prim fold, loop::DType type, const char* acc, size_t pitch, int64_t n, char* value,
+                      size_t value_pitch, int64_t rows);
 
 // Levels that the stack of a fold over n elements can reach; each is acc_bytes.
 unsigned tree_levels(int64_t n);
@@ -30,8 +34,5 @@ unsigned lanes_push(loop::Prim fold, loop::DType type, char* stack, unsigned dep
                     int64_t lanes, int64_t pitch);
 void lanes_close(loop::Prim fold, loop::DType type, char* stack, unsigned depth, int64_t lanes, int64_t pitch);
 void lanes_finish(loop::Prim fold, loop::DType type, char* acc, int64_t lanes, int64_t pitch, int64_t n);
-
-// The fold's value from the one block left, as bits, zero-extended. `n` elements were folded: none give +0 for a sum.
-uint64_t fold_finish(loop::Prim fold, loop::DType type, const char* acc, int64_t n);
 
 }  // namespace ingot::jit

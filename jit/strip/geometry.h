@@ -59,7 +59,8 @@ struct Geometry {
   int64_t extent[loop::max_axes];
   unsigned outer = 0, lane = 0, ks = 0;  // how many axes of each sort; lane is at least 1
   int64_t rows = 1, lanes = 1, k = 1;    // products of their extents
-  int64_t tile_rows = 1;                 // rows that are walked together, for what they share (plan.h)
+  int64_t tile_rows = 1;                 // rows that are walked together (plan.h)
+  bool tiled = false;                    // some view is column-like
 
   // In a kernel without cols, lanes run over the linear order of the rows; where the innermost merged extent is long
   // enough, the axes outside it are walked row by row instead. A row costs 200 ns, copies of what is not consecutive in

@@ -224,6 +224,31 @@ void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int6
   });
 }
 
+namespace {
+// The first and the last N bytes of each row, which may overlap: between N and 2 N of them.
+template <size_t N>
+void copy_ends(char* dst, int64_t dst_pitch, const char* src, int64_t src_pitch, int64_t rows, int64_t bytes) {
+  const int64_t last = bytes - int64_t{N};
+  for (; rows > 0; --rows, dst += dst_pitch, src = moved(src, src_pitch)) {
+    char a[N], b[N];
+    std::memcpy(a, src, N);
+    std::memcpy(b, src + last, N);
+    std::memcpy(dst, a, N);
+    std::memcpy(dst + last, b, N);
+  }
+}
+}  // namespace
+
+void copy_rows(char* dst, int64_t dst_pitch, const char* src, int64_t src_pitch, int64_t rows, int64_t bytes) {
+  if (bytes >= 64 && bytes <= 128) return copy_ends<64>(dst, dst_pitch, src, src_pitch, rows, bytes);
+  if (bytes >= 32 && bytes <= 64) return copy_ends<32>(dst, dst_pitch, src, src_pitch, rows, bytes);
+  if (bytes >= 16 && bytes <= 32) return copy_ends<16>(dst, dst_pitch, src, src_pitch, rows, bytes);
+  if (bytes >= 8 && bytes <= 16) return copy_ends<8>(dst, dst_pitch, src, src_pitch, rows, bytes);
+  if (bytes >= 4 && bytes <= 8) return copy_ends<4>(dst, dst_pitch, src, src_pitch, rows, bytes);
+  for (; rows > 0; --rows, dst += dst_pitch, src = moved(src, src_pitch))
+    std::memcpy(dst, src, static_cast<size_t>(bytes));
+}
+
 void stage(const Geometry& g, const ViewPlan& v, const AxisRun& axes, const char* base, int64_t value, int64_t at,
            int64_t n, char* dst) {
   if (v.kind == ViewKind::iota) {

@@ -23,6 +23,9 @@ void fill(char* dst, uint64_t bits, int64_t n, unsigned size);
 // in memory. Row t is written at dst + t * pitch.
 void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int64_t rows, int64_t n, unsigned size);
 
+// `rows` rows of `bytes` bytes, each pitch its own distance from one to the next. For few bytes: nothing is called.
+void copy_rows(char* dst, int64_t dst_pitch, const char* src, int64_t src_pitch, int64_t rows, int64_t bytes);
+
 uint64_t load_bits(const char* p, unsigned size);
 
 // Writes the items that view `v` has at positions [at, at + n) of the linear, row-major index over the merged axes

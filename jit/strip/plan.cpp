@@ -75,14 +75,18 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
     return (round_up(lanes, pad_lanes) + pad_lanes) * int64_t{storage_size(p.kernel.nodes[h.node].type)};
   };
   g.tile_rows = 1;
+  g.tiled = false;
   if (!row_mode && g.outer > 0 && g.extent[g.outer - 1] > 1) {
-    int64_t held = 0;
+    int64_t held = 0, row = 0;
     for (const loop::Hold& h : schedule.holds) held += hold_bytes(h);
+    for (const ViewPlan& v : g.views)
+      if (v.access != Access::uniform && v.stride[g.outer - 1] != 0) row += g.lanes * v.size;
+    g.tile_rows = std::clamp<int64_t>(rows_bytes / std::max<int64_t>(1, row + held), 1, most_rows);
     if (held * tile_rows <= most_tile_hold)
       for (ViewPlan& v : g.views)
         if (column_like(g, v)) {
-          v.tile = true;
-          g.tile_rows = tile_rows;
+          v.tile = g.tiled = true;
+          g.tile_rows = std::max(g.tile_rows, tile_rows);
         }
   }
 
@@ -102,7 +106,7 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
 
   Arena arena;
   const int64_t t = g.tile_rows;
-  at = arena.take(t * views * int64_t{sizeof(char*)});
+  at = arena.take(row_mode ? t * views * int64_t{sizeof(char*)} : views * place_bytes);
   item = arena.take(t * views * int64_t{sizeof(int64_t)});
   in = arena.take(t * views);
   splat = arena.take(views * 16);
@@ -130,7 +134,7 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
     scan = arena.take(t * holds * int64_t{sizeof(ScanState)});
   for (size_t h = 0; h < hold.size(); ++h) {
     const int64_t bytes = hold_bytes(schedule.holds[h]);
-    hold_pitch[h] = static_cast<size_t>(round_up(bytes, 64));
+    hold_pitch[h] = round_up(bytes, 64);
     hold[h] = arena.take(t * round_up(bytes, 64));
   }
   const int64_t lanes = round_up(std::min(g.lanes, row_mode ? strip : strip_lanes), pad_lanes);
@@ -143,11 +147,12 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
       continue;
     }
     if (v.access == Access::uniform) continue;
-    v.tail = arena.take(pad_lanes * v.size);
+    v.tail = arena.take(t * pad_lanes * v.size);
+    if (v.access == Access::direct && !v.outer_cuts && !v.lane_cuts) continue;
+    // A copy of each row, or of what is the same in all of them.
     const int64_t period = v.periodic ? g.extent[g.outer + g.lane - 1] : strip_lanes;
-    if (v.access != Access::direct || v.outer_cuts || v.lane_cuts)
-      v.strip = arena.take(v.tile ? tile_rows * tile_pitch(g, v)
-                                  : (lanes + (period < strip_lanes ? round_up(period, pad_lanes) : 0)) * v.size);
+    const int64_t same = (lanes + (period < strip_lanes ? round_up(period, pad_lanes) : 0)) * v.size;
+    v.strip = arena.take(std::max(same, t > 1 && !v.periodic ? t * tile_pitch(g, v) : 0));
   }
   scratch = arena.used();
 }

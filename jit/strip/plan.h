@@ -12,8 +12,15 @@ inline constexpr int64_t chunk_elements = 65536;
 inline constexpr int64_t pad_lanes = 64;
 // Rows that share cache lines under column-like access: 64 bytes of f32. In mode row, rows that share what was staged.
 inline constexpr int64_t tile_rows = 16;
+// Mode cols: short rows are walked together, so many that what they read, hold and write stays in L2 from sweep to
+// sweep. A call of the body for each row would cost more than the row.
+inline constexpr int64_t most_rows = 64;
+inline constexpr int64_t rows_bytes = 65536;
 // Lanes of a strip in such a tile where no block of the sum order asks for more: 16 rows of it stay in L1.
 inline constexpr int64_t tile_lanes = 256;
+
+// Bytes of what a walk of mode cols notes of each view (walk_cols.cpp).
+inline constexpr int64_t place_bytes = 40;
 
 struct Plan {
   const Program* program = nullptr;
@@ -28,15 +35,15 @@ struct Plan {
   int64_t pieces = 1;
   int64_t strip = 0;  // mode row: lanes of a strip
 
-  // Offsets into the scratch arena. Per-row state exists tile_rows times.
-  size_t at = 0, item = 0, in = 0, splat = 0;       // per row and view; splat per view
+  // Offsets into the scratch arena. Per-row state exists Geometry::tile_rows times.
+  size_t at = 0, item = 0, in = 0, splat = 0;       // mode cols: at and splat per view, item per view and row
   size_t acc = 0, stack = 0, depth = 0, value = 0;  // per row and fold
   size_t hold_at = 0;                               // the table of Frame::hold
   size_t scan = 0;                                  // per row and hold: the ScanState of one that is scanned
   size_t acc_stride = 0;                            // mode row: from fold to fold
   unsigned levels = 0;                              // of a tree stack
   std::vector<size_t> hold;                         // per hold: its buffer of a row or a strip,
-  std::vector<size_t> hold_pitch;                   // and the bytes from one row's to the next row's
+  std::vector<int64_t> hold_pitch;                  // and the bytes from one row's to the next row's
   size_t scratch = 0;
 
   int64_t chunks() const;

@@ -25,6 +25,12 @@ struct Splat {
 };
 static_assert(sizeof(Splat) == 16);
 
+// Which copy of a short end a view's tail holds: of which tile, from which lane on, how many lanes; and in how many
+// rows what follows these is zero.
+struct Padded {
+  int64_t tile = -1, k0 = 0, m = 0, rows = 0;
+};
+
 class Walk {
  public:
   Walk(const Plan& plan, const Body& body, char* scratch, Fault& fault)
@@ -35,8 +41,12 @@ class Walk {
         body_(body),
         scratch_(scratch),
         views_(g_.views.size()),
-        stream_(plan.stream && body.compiled() && g_.tile_rows == 1) {
+        stream_(plan.stream && body.compiled() && !g_.tiled) {
     frame_.ptr = ptr_;
+    frame_.row_step = row_step_;
+    frame_.hold_step = plan.hold_pitch.data();
+    frame_.acc = scratch + plan.acc;
+    frame_.value = scratch + plan.value;
     frame_.size = plan.sizes;
     frame_.hold = table<char*>(plan.hold_at);
     frame_.scratch = scratch + plan.scratch;
@@ -51,122 +61,164 @@ class Walk {
       index_[a] = rest % g_.extent[a];
       rest /= g_.extent[a];
     }
-    for (int64_t row = first; row < last;) {
+    for (int64_t row = first; row < last; row += rows_) {
       // A tile's rows are neighbours along the innermost outer axis.
-      const int64_t left = g_.tile_rows == 1 ? 1 : g_.extent[g_.outer - 1] - index_[g_.outer - 1];
-      const int64_t rows = std::min({g_.tile_rows, left, last - row});
-      for (int64_t t = 0; t < rows; ++t) {
-        locate(t);
-        advance();
-      }
+      const int64_t left = g_.outer == 0 ? 1 : g_.extent[g_.outer - 1] - index_[g_.outer - 1];
+      rows_ = std::min({g_.tile_rows, left, last - row});
+      frame_.more_rows = rows_ - 1;
+      ++tile_;
+      ahead_ = left > rows_ && row + rows_ < last && g_.lanes <= strip_lanes ? frame_ahead : 0;
+      for (size_t v = 0; v < views_; ++v) locate(v);
+      advance();
       for (unsigned first = 0, last; first < schedule_.sweeps.size(); first = last + 1) {
         for (last = first; schedule_.sweeps[last].linked;) ++last;
-        if (first < last || scans(first)) scanning(first, last, rows, lane0, lane1);
-        else sweep(first, rows, lane0, lane1);
+        if (first < last || scans(first)) scanning(first, last, lane0, lane1);
+        else sweep(first, lane0, lane1);
       }
-      if (!schedule_.row_stores.empty())
-        for (int64_t t = 0; t < rows; ++t) {
-          select_row(t);
-          body_.row(frame_);
-        }
-      row += rows;
+      if (!schedule_.row_stores.empty()) row_part();
     }
     if (streamed_) stream_fence();
   }
 
  private:
+  // How a view lies in the rows of the tile at hand: where it is in the first one and by how much it moves from one to
+  // the next, and the rows in which its boxes on outer axes hold.
+  struct Place {
+    char* at;        // its element at lane 0 of row 0; load and store
+    int64_t item;    // the same of an iota
+    int64_t stride;  // bytes, or increments of an iota
+    int64_t in0, in1;
+  };
+  static_assert(sizeof(Place) == place_bytes);
+
   template <class T>
   T* table(size_t offset) const {
     return reinterpret_cast<T*>(scratch_ + offset);
   }
   Splat& splat(size_t v) const { return table<Splat>(p_.splat)[v]; }
-  char*& at(int64_t t, size_t v) const { return table<char*>(p_.at)[static_cast<size_t>(t) * views_ + v]; }
-  int64_t& item(int64_t t, size_t v) const { return table<int64_t>(p_.item)[static_cast<size_t>(t) * views_ + v]; }
-  bool& in(int64_t t, size_t v) const { return table<bool>(p_.in)[static_cast<size_t>(t) * views_ + v]; }
+  Place& place(size_t v) const { return table<Place>(p_.at)[v]; }
   size_t slot(int64_t t, int32_t f) const {
     return static_cast<size_t>(t) * schedule_.folds.size() + static_cast<size_t>(f);
   }
   char* acc(int64_t t, int32_t f) const { return scratch_ + p_.acc + slot(t, f) * acc_bytes; }
   char* stack(int64_t t, int32_t f) const { return scratch_ + p_.stack + slot(t, f) * p_.levels * acc_bytes; }
   uint32_t& depth(int64_t t, int32_t f) const { return table<uint32_t>(p_.depth)[slot(t, f)]; }
-  uint64_t& value(int64_t t, int32_t f) const { return table<uint64_t>(p_.value)[slot(t, f)]; }
 
   void advance() {
-    for (unsigned a = g_.outer; a-- > 0;) {
-      if (++index_[a] < g_.extent[a]) return;
+    if (g_.outer == 0) return;
+    index_[g_.outer - 1] += rows_;
+    for (unsigned a = g_.outer - 1; index_[a] == g_.extent[a]; --a) {
       index_[a] = 0;
+      if (a == 0) return;
+      ++index_[a - 1];
     }
   }
 
-  // Where every view lies in the row at index_: its element at lane 0, or for a view without lanes the item itself.
-  void locate(int64_t t) {
-    for (size_t v = 0; v < views_; ++v) {
-      const ViewPlan& view = g_.views[v];
-      int64_t offset = 0;
-      for (unsigned a = 0; a < g_.outer; ++a) offset += index_[a] * view.stride[a];
-      bool inside = !view.outside;
-      for (unsigned c = 0; c < view.outer_cuts; ++c) {
-        const Cut& cut = g_.cuts[view.first_cut + c];
-        inside &= index_[cut.axis] >= cut.lo && index_[cut.axis] < cut.hi;
+  // Where a view lies in the tile whose first row is at index_. One without lanes is pointed at here, once for all
+  // sweeps.
+  void locate(size_t v) {
+    const ViewPlan& view = g_.views[v];
+    int64_t offset = 0;
+    for (unsigned a = 0; a < g_.outer; ++a) offset += index_[a] * view.stride[a];
+    Place& p = place(v);
+    p = {nullptr, view.value + offset, g_.outer ? view.stride[g_.outer - 1] : 0, 0, view.outside ? 0 : rows_};
+    for (unsigned c = 0; c < view.outer_cuts; ++c) {
+      const Cut& cut = g_.cuts[view.first_cut + c];
+      const int64_t lo = cut.lo - index_[cut.axis], hi = cut.hi - index_[cut.axis];
+      if (cut.axis + 1u == g_.outer) {
+        p.in0 = std::max(p.in0, lo);
+        p.in1 = std::min(p.in1, hi);
+      } else if (lo > 0 || hi <= 0) {
+        p.in1 = 0;
       }
-      in(t, v) = inside;
-      int64_t& own = item(t, v);
-      char*& place = at(t, v);
-      switch (view.kind) {
-        case ViewKind::iota: own = view.value + offset; break;
-        case ViewKind::inside: own = inside; break;
-        default:
-          if (!inside) own = static_cast<int64_t>(view.fill);
-          place = moved(view.base, offset);
-      }
-      const bool memory = view.kind == ViewKind::store || (view.kind == ViewKind::load && inside);
-      if (view.access == Access::uniform && !memory) place = reinterpret_cast<char*>(&own);
+    }
+    if (view.kind == ViewKind::load || view.kind == ViewKind::store) p.at = moved(view.base, offset);
+    if (view.access != Access::uniform) return;
+    row_step_[v] = p.stride;
+    ptr_[v] = p.at;
+    if (p.at && p.in0 == 0 && p.in1 == rows_) return;
+    uint64_t* const items = table<uint64_t>(p_.item) + static_cast<int64_t>(v) * g_.tile_rows;
+    for (int64_t t = 0; t < rows_; ++t) items[t] = value_in(v, t);
+    ptr_[v] = reinterpret_cast<char*>(items);
+    row_step_[v] = sizeof(uint64_t);
+  }
+
+  // The one item that a view without lanes, or the same along all of them, has in row t.
+  uint64_t value_in(size_t v, int64_t t) const {
+    const ViewPlan& view = g_.views[v];
+    const Place& p = place(v);
+    const bool in = t >= p.in0 && t < p.in1;
+    switch (view.kind) {
+      case ViewKind::iota: return static_cast<uint64_t>(p.item) + static_cast<uint64_t>(t * p.stride);
+      case ViewKind::inside: return in;
+      default: return in ? load_bits(moved(p.at, t * p.stride), view.size) : view.fill;
     }
   }
 
-  // Points the frame at row t.
-  void select_row(int64_t t) {
-    std::copy_n(&at(t, 0), views_, ptr_);
-    frame_.acc = scratch_ + p_.acc + slot(t, 0) * acc_bytes;
-    frame_.value = reinterpret_cast<const char*>(table<uint64_t>(p_.value) + slot(t, 0));
+  void row_part() {
+    for (const uint16_t st : schedule_.row_stores) {
+      const uint16_t v = kernel_.stores[st].view;
+      ptr_[v] = place(v).at;
+      row_step_[v] = place(v).stride;
+    }
+    body_.row(frame_);
   }
 
-  void sweep(unsigned index, int64_t rows, int64_t lane0, int64_t lane1) {
+  void sweep(unsigned index, int64_t lane0, int64_t lane1) {
     const Sweep& s = schedule_.sweeps[index];
     if (s.folds.empty() && s.stores.empty() && s.fills.empty()) return;
     const bool folds = !s.folds.empty();
-    begin_folds(s, rows);
+    begin_folds(s);
     bool peel = stream_ && !folds;
     for (int64_t k0 = lane0; k0 < lane1;) {
       int64_t k1 = std::min(lane1, k0 + strip_lanes);
       if (!folds) {
         k1 = std::min(k1, segment_end(s, k0));
-        if (g_.tile_rows > 1) k1 = std::min(k1, k0 + tile_lanes);
+        if (g_.tiled) k1 = std::min(k1, k0 + tile_lanes);
         if (peel) k1 = std::min(k1, peeled_end(s, k0, k1));
         peel = false;
       }
-      stage_tiles(s, rows, k0, k1 - k0);
-      for (int64_t t = 0; t < rows; ++t) {
-        select_row(t);
-        strip(s, index, t, k0, k1 - k0);
-      }
-      if (folds)
-        for (int64_t t = 0; t < rows; ++t) collect(s, t, k0 / strip_lanes, k1 == lane1);
+      strip(s, index, k0, k1 - k0);
+      if (folds) collect(s, k0, k1, lane1);
       k0 = k1;
     }
-    finish_folds(s, rows, lane1 - lane0);
+    finish_folds(s, lane1 - lane0);
   }
 
-  void begin_folds(const Sweep& s, int64_t rows) {
-    for (int64_t t = 0; t < rows; ++t)
-      for (const loop::NodeId n : s.folds) {
-        fold_init(kernel_.nodes[n].op, kernel_.nodes[n].type, acc(t, schedule_.fold_slot[n]), 8);
-        depth(t, schedule_.fold_slot[n]) = 0;
-      }
+  void begin_folds(const Sweep& s) {
+    for (const loop::NodeId n : s.folds) {
+      const int32_t f = schedule_.fold_slot[n];
+      fold_init_rows(kernel_.nodes[n].op, kernel_.nodes[n].type, acc(0, f), slot(1, 0) * acc_bytes, rows_);
+      for (int64_t t = 0; t < rows_; ++t) depth(t, f) = 0;
+    }
   }
-  void finish_folds(const Sweep& s, int64_t rows, int64_t n) {
-    for (int64_t t = 0; t < rows; ++t)
-      for (const loop::NodeId f : s.folds) finish(t, kernel_.nodes[f], schedule_.fold_slot[f], n);
+
+  // The block of lanes [k0, k1) is complete, in every row. That of a row of one block stays where it is.
+  void collect(const Sweep& s, int64_t k0, int64_t k1, int64_t end) {
+    if (k0 == 0 && k1 == end) return;
+    for (const loop::NodeId n : s.folds) {
+      const loop::Node& node = kernel_.nodes[n];
+      if (!loop::is_ordered(node)) continue;
+      const int32_t f = schedule_.fold_slot[n];
+      for (int64_t t = 0; t < rows_; ++t) {
+        depth(t, f) = tree_push(node.op, node.type, stack(t, f), depth(t, f), k0 / strip_lanes, acc(t, f));
+        if (k1 != end) fold_init(node.op, node.type, acc(t, f), 8);
+      }
+    }
+  }
+
+  void finish_folds(const Sweep& s, int64_t n) {
+    for (const loop::NodeId id : s.folds) {
+      const loop::Node& node = kernel_.nodes[id];
+      const int32_t f = schedule_.fold_slot[id];
+      for (int64_t t = 0; t < rows_; ++t) {
+        if (depth(t, f) == 0) break;
+        tree_close(node.op, node.type, stack(t, f), depth(t, f));
+        std::memcpy(acc(t, f), stack(t, f), acc_bytes);
+      }
+      fold_finish_rows(node.op, node.type, acc(0, f), slot(1, 0) * acc_bytes, n,
+                       table<char>(p_.value) + slot(0, f) * sizeof(uint64_t), slot(1, 0) * sizeof(uint64_t), rows_);
+    }
   }
 
   // --- sweeps whose values are scanned, alone or linked with what follows
@@ -189,49 +241,42 @@ class Walk {
 
   // Sweeps [first, last]: one strip after another goes through all of them, its scans right behind the sweep that wrote
   // what they take. A scan against the direction of the walk follows at its end.
-  void scanning(unsigned first, unsigned last, int64_t rows, int64_t lane0, int64_t lane1) {
+  void scanning(unsigned first, unsigned last, int64_t lane0, int64_t lane1) {
     bool down = false;
     if (first < last) each_scan(first, [&](uint16_t, const loop::Node& n) { down = is_down(n); });
     const Sweep& end = schedule_.sweeps[last];  // the only one that may have folds
-    begin_folds(end, rows);
+    begin_folds(end);
     for (unsigned s = first; s <= last; ++s)
       each_scan(s, [&](uint16_t h, const loop::Node& n) {
-        for (int64_t t = 0; t < rows; ++t) scan_begin(n, scan_state(t, h));
+        for (int64_t t = 0; t < rows_; ++t) scan_begin(n, scan_state(t, h));
       });
-    const int64_t step = end.folds.empty() && g_.tile_rows > 1 ? tile_lanes : strip_lanes;
+    const int64_t step = end.folds.empty() && g_.tiled ? tile_lanes : strip_lanes;
     for (int64_t done = 0; done < lane1 - lane0;) {
       const int64_t m = std::min(step, lane1 - lane0 - done);
       const int64_t k0 = down ? lane1 - done - m : lane0 + done;
       window_ = k0;
       for (unsigned s = first; s <= last; ++s) {
-        const Sweep& sweep = schedule_.sweeps[s];
-        stage_tiles(sweep, rows, k0, m);
-        for (int64_t t = 0; t < rows; ++t) {
-          select_row(t);
-          strip(sweep, s, t, k0, m);
-        }
+        strip(schedule_.sweeps[s], s, k0, m);
         each_scan(s, [&](uint16_t h, const loop::Node& n) {
           if (is_down(n) != down) return;
-          for (int64_t t = 0; t < rows; ++t) scan_items(n, scan_state(t, h), held(t, h, k0), m);
+          for (int64_t t = 0; t < rows_; ++t) scan_items(n, scan_state(t, h), held(t, h, k0), m);
         });
       }
       done += m;
-      if (!end.folds.empty())
-        for (int64_t t = 0; t < rows; ++t) collect(end, t, k0 / strip_lanes, done == lane1 - lane0);
+      if (!end.folds.empty()) collect(end, k0, k0 + m, lane1);
     }
-    finish_folds(end, rows, lane1 - lane0);
+    finish_folds(end, lane1 - lane0);
     each_scan(last, [&](uint16_t h, const loop::Node& n) {
       if (is_down(n) == down) return;
-      for (int64_t t = 0; t < rows; ++t) scan_items(n, scan_state(t, h), held(t, h, lane0), lane1 - lane0);
+      for (int64_t t = 0; t < rows_; ++t) scan_items(n, scan_state(t, h), held(t, h, lane0), lane1 - lane0);
     });
   }
 
   // Where a hold has its item for lane k0 of a row.
   char* held(int64_t t, uint16_t h, int64_t k0) const {
     const loop::Hold& hold = schedule_.holds[h];
-    const size_t row = p_.hold[h] + static_cast<size_t>(t) * p_.hold_pitch[h];
     const int64_t item = k0 - (hold.window ? window_ : 0);
-    return scratch_ + row + item * int64_t{storage_size(kernel_.nodes[hold.node].type)};
+    return scratch_ + p_.hold[h] + t * p_.hold_pitch[h] + item * int64_t{storage_size(kernel_.nodes[hold.node].type)};
   }
 
   // Sweeps without folds may be cut anywhere: at the boxes, so that a strip lies inside or outside each.
@@ -255,50 +300,14 @@ class Walk {
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
       if (g_.views[v].access != Access::direct) return k1;
-      peel.add(at(0, v) + k0 * g_.views[v].size, g_.views[v].size);
+      if (rows_ > 1 && (place(v).stride & 63) != 0) return k1;
+      peel.add(place(v).at + k0 * g_.views[v].size, g_.views[v].size);
     }
     const int64_t lanes = peel.lanes();
     return lanes > 0 && k0 + lanes < k1 ? k0 + lanes : k1;
   }
 
-  void collect(const Sweep& s, int64_t t, int64_t block, bool last) {
-    for (const loop::NodeId n : s.folds) {
-      const loop::Node& node = kernel_.nodes[n];
-      if (!is_ordered(node.op, node.type)) continue;
-      const int32_t f = schedule_.fold_slot[n];
-      depth(t, f) = tree_push(node.op, node.type, stack(t, f), depth(t, f), block, acc(t, f));
-      if (!last) fold_init(node.op, node.type, acc(t, f), 8);
-    }
-  }
-
-  void finish(int64_t t, const loop::Node& node, int32_t f, int64_t n) {
-    const char* block = acc(t, f);
-    if (depth(t, f) > 0) {
-      tree_close(node.op, node.type, stack(t, f), depth(t, f));
-      block = stack(t, f);
-    }
-    value(t, f) = fold_finish(node.op, node.type, block, n);
-  }
-
   AxisRun lane_axes(const ViewPlan& v) const { return {g_.outer, g_.lane, v.first_cut + v.outer_cuts, v.lane_cuts}; }
-
-  void stage_tiles(const Sweep& s, int64_t rows, int64_t k0, int64_t m) {
-    if (g_.tile_rows == 1) return;
-    for (const uint16_t v : s.views) {
-      const ViewPlan& view = g_.views[v];
-      if (!view.tile || !tile_in(rows, v)) continue;
-      const int64_t stride = view.stride[g_.outer + g_.lane - 1];
-      splat(v).filled = 0;
-      gather_rows(scratch_ + view.strip, tile_pitch(g_, view), moved(at(0, v), k0 * stride), stride, rows, m,
-                  view.size);
-    }
-    tile_count_ = rows;
-  }
-  bool tile_in(int64_t rows, size_t v) const {
-    for (int64_t t = 0; t < rows; ++t)
-      if (!in(t, v)) return false;
-    return true;
-  }
 
   char* filled(size_t v, uint64_t bits, int64_t n) {
     char* const strip = scratch_ + g_.views[v].strip;
@@ -310,24 +319,64 @@ class Walk {
     return strip;
   }
 
-  // Where lanes [k0, k0 + m) of a load view stand, readable up to n lanes; null if they are consecutive in memory.
-  char* present(size_t v, int64_t t, int64_t k0, int64_t m, int64_t n) {
+  // Points at lanes [k0, k0 + m) of a load view in all rows of the tile, readable up to n lanes. False if they are
+  // consecutive in memory, where no more than m may be read.
+  bool present(size_t v, int64_t k0, int64_t m, int64_t n) {
     const ViewPlan& view = g_.views[v];
-    if (!in(t, v)) return filled(v, view.kind == ViewKind::inside ? 0 : view.fill, n);
-    if (view.tile && tile_in(tile_count_, v)) return scratch_ + view.strip + t * tile_pitch(g_, view);
+    const Place& p = place(v);
+    row_step_[v] = 0;
+    const uint64_t outside = view.kind == ViewKind::inside ? 0 : view.fill;
+    if (p.in0 >= p.in1) return point(v, filled(v, outside, n));
     bool cut = view.lane_cuts != 0;
     if (cut && g_.lane == 1) {
       const Cut& c = g_.cuts[view.first_cut + view.outer_cuts];
-      if (k0 >= c.hi || k0 + m <= c.lo) return filled(v, view.kind == ViewKind::inside ? 0 : view.fill, n);
+      if (k0 >= c.hi || k0 + m <= c.lo) return point(v, filled(v, outside, n));
       cut = k0 < c.lo || k0 + m > c.hi;
     }
-    if (!cut) {
-      if (view.access == Access::direct) return nullptr;
-      if (view.kind == ViewKind::inside) return filled(v, 1, n);
-      if (view.access == Access::splat)
-        return filled(
-            v, view.kind == ViewKind::iota ? static_cast<uint64_t>(item(t, v)) : load_bits(at(t, v), view.size), n);
+    const bool whole = p.in0 == 0 && p.in1 == rows_;
+    if (whole && view.access == Access::direct && !cut) {
+      row_step_[v] = p.stride;
+      ptr_[v] = p.at + k0 * view.size;
+      return false;
     }
+    if (!whole || (p.stride != 0 && rows_ > 1)) present_rows(v, cut, k0, m);
+    else if (!cut && (view.kind == ViewKind::inside || view.access == Access::splat))
+      ptr_[v] = filled(v, value_in(v, 0), n);
+    else ptr_[v] = present_same(v, k0, m);
+    return true;
+  }
+  bool point(size_t v, char* at) {
+    ptr_[v] = at;
+    return true;
+  }
+
+  // Of a view that differs from row to row: a copy of each row.
+  void present_rows(size_t v, bool cut, int64_t k0, int64_t m) {
+    const ViewPlan& view = g_.views[v];
+    const Place& p = place(v);
+    char* const strip = scratch_ + view.strip;
+    const int64_t pitch = tile_pitch(g_, view);
+    splat(v).filled = 0;
+    ptr_[v] = strip;
+    row_step_[v] = pitch;
+    if (view.tile && p.in0 == 0 && p.in1 == rows_) {
+      const int64_t stride = view.stride[g_.outer + g_.lane - 1];
+      gather_rows(strip, pitch, moved(p.at, k0 * stride), stride, rows_, m, view.size);
+      return;
+    }
+    for (int64_t t = 0; t < rows_; ++t) {
+      char* const to = strip + t * pitch;
+      const bool in = t >= p.in0 && t < p.in1;
+      if (!in || (!cut && (view.kind == ViewKind::inside || view.access == Access::splat)))
+        fill(to, value_in(v, t), m, view.size);
+      else stage(g_, view, lane_axes(view), moved(p.at, t * p.stride), p.item + t * p.stride, k0, m, to);
+    }
+  }
+
+  // Of a view that is the same in all rows: one copy.
+  char* present_same(size_t v, int64_t k0, int64_t m) {
+    const ViewPlan& view = g_.views[v];
+    const Place& p = place(v);
     char* const strip = scratch_ + view.strip;
     Splat& held = splat(v);
     const int64_t period = g_.extent[g_.outer + g_.lane - 1];
@@ -336,7 +385,7 @@ class Walk {
       const int64_t place = k0 % period, first = k0 - place;
       if (held.bits != 0 || held.filled > -(place + m)) {
         const int64_t count = std::min(g_.lanes - first, strip_lanes + period);
-        stage(g_, view, lane_axes(view), at(t, v), item(t, v), first, count, strip);
+        stage(g_, view, lane_axes(view), p.at, p.item, first, count, strip);
         held = {0, -count};
       }
       return strip + place * view.size;
@@ -348,80 +397,94 @@ class Walk {
     } else {
       held.filled = 0;
     }
-    stage(g_, view, lane_axes(view), at(t, v), item(t, v), k0, m, strip);
+    stage(g_, view, lane_axes(view), p.at, p.item, k0, m, strip);
     return strip;
   }
 
-  // Lanes [k0, k0 + m) of one row. Whole granules run where they lie; the rest, and what is shorter than pad_lanes
-  // anyway, on padded copies.
-  void strip(const Sweep& s, unsigned index, int64_t t, int64_t k0, int64_t m) {
+  // Lanes [k0, k0 + m) of all rows of the tile. Whole granules run where they lie; the rest, and what is shorter than
+  // pad_lanes anyway, on padded copies.
+  void strip(const Sweep& s, unsigned index, int64_t k0, int64_t m) {
     const int64_t n = round_up(m, s.granule);
     uint16_t direct[loop::max_views];  // loads, then stores, that lie in memory
     size_t loads = 0, count = 0;
-    for (const uint16_t v : s.views) {
-      ptr_[v] = present(v, t, k0, m, n);
-      if (ptr_[v]) continue;
-      ptr_[v] = at(t, v) + k0 * g_.views[v].size;
-      direct[count++] = v;
-    }
+    for (const uint16_t v : s.views)
+      if (!present(v, k0, m, n)) direct[count++] = v;
     loads = count;
     bool aligned = stream_ && !s.stores.empty();
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
       const ViewPlan& view = g_.views[v];
       if (view.access == Access::direct) {
-        ptr_[v] = at(t, v) + k0 * view.size;
-        aligned &= (reinterpret_cast<uintptr_t>(ptr_[v]) & 63) == 0;
+        ptr_[v] = place(v).at + k0 * view.size;
+        row_step_[v] = place(v).stride;
+        aligned &= (reinterpret_cast<uintptr_t>(ptr_[v]) & 63) == 0 && (rows_ == 1 || (row_step_[v] & 63) == 0);
         direct[count++] = v;
       } else {
         ptr_[v] = scratch_ + view.strip;
+        row_step_[v] = tile_pitch(g_, view);
         aligned = false;
       }
     }
     if (m == n || count == 0) {
-      call(s, index, t, k0, n, m, aligned);
+      call(s, index, k0, n, m, aligned);
     } else {
       const int64_t whole = m < pad_lanes ? 0 : m / s.granule * s.granule;
       if (whole > 0) {
-        call(s, index, t, k0, whole, whole, aligned);
+        call(s, index, k0, whole, whole, aligned);
         for (const uint16_t v : s.views) ptr_[v] += whole * g_.views[v].size;
         for (const uint16_t st : s.stores)
           ptr_[kernel_.stores[st].view] += whole * g_.views[kernel_.stores[st].view].size;
       }
-      padded(s, index, t, k0 + whole, m - whole, {direct, loads}, {direct + loads, count - loads});
+      padded(s, index, k0 + whole, m - whole, {direct, loads}, {direct + loads, count - loads});
     }
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
       const ViewPlan& view = g_.views[v];
-      if (view.access != Access::direct) unstage(g_, view, lane_axes(view), at(t, v), k0, m, scratch_ + view.strip);
+      if (view.access == Access::direct) continue;
+      for (int64_t t = 0; t < rows_; ++t)
+        unstage(g_, view, lane_axes(view), moved(place(v).at, t * place(v).stride), k0, m,
+                scratch_ + view.strip + t * tile_pitch(g_, view));
     }
   }
 
-  void padded(const Sweep& s, unsigned index, int64_t t, int64_t k0, int64_t m, std::span<const uint16_t> loads,
+  void padded(const Sweep& s, unsigned index, int64_t k0, int64_t m, std::span<const uint16_t> loads,
               std::span<const uint16_t> stores) {
     const int64_t n = round_up(m, s.granule);
     for (const uint16_t v : loads) {
       const ViewPlan& view = g_.views[v];
       char* const pad = scratch_ + view.tail;
-      std::memcpy(pad, ptr_[v], static_cast<size_t>(m * view.size));
-      std::memset(pad + m * view.size, 0, static_cast<size_t>((n - m) * view.size));
+      const int64_t rows = row_step_[v] == 0 ? 1 : rows_;
+      const int64_t pitch = pad_lanes * view.size;
+      Padded& held = padded_[v];
+      if (held.tile != tile_ || held.k0 != k0 || held.m != m)
+        copy_rows(pad, pitch, ptr_[v], row_step_[v], rows, m * view.size);
+      if (held.m != m || held.rows < rows) {
+        for (int64_t t = 0; t < rows; ++t)
+          std::memset(pad + t * pitch + m * view.size, 0, static_cast<size_t>((pad_lanes - m) * view.size));
+        held.rows = rows;
+      }
+      held = {tile_, k0, m, held.rows};
       ptr_[v] = pad;
+      row_step_[v] = rows > 1 ? pitch : 0;
     }
-    for (const uint16_t v : stores) ptr_[v] = scratch_ + g_.views[v].tail;
-    call(s, index, t, k0, n, m, false);
+    for (const uint16_t v : stores) {
+      ptr_[v] = scratch_ + g_.views[v].tail;
+      row_step_[v] = pad_lanes * g_.views[v].size;
+    }
+    call(s, index, k0, n, m, false);
     for (const uint16_t v : stores) {
       const ViewPlan& view = g_.views[v];
-      std::memcpy(at(t, v) + k0 * view.size, ptr_[v], static_cast<size_t>(m * view.size));
+      copy_rows(place(v).at + k0 * view.size, place(v).stride, ptr_[v], pad_lanes * view.size, rows_, m * view.size);
     }
   }
 
-  void call(const Sweep& s, unsigned index, int64_t t, int64_t k0, int64_t n, int64_t valid, bool aligned) {
+  void call(const Sweep& s, unsigned index, int64_t k0, int64_t n, int64_t valid, bool aligned) {
     char** const hold = table<char*>(p_.hold_at);
-    for (const uint16_t h : s.fills) hold[h] = held(t, h, k0);
-    for (const uint16_t h : s.reads) hold[h] = held(t, h, k0);
+    for (const uint16_t h : s.fills) hold[h] = held(0, h, k0);
+    for (const uint16_t h : s.reads) hold[h] = held(0, h, k0);
     frame_.n = n;
     frame_.valid = valid;
-    frame_.flags = aligned ? frame_stream : 0;
+    frame_.flags = ahead_ | (aligned ? frame_stream : 0);
     streamed_ |= aligned;
     body_.sweep(index, frame_);
   }
@@ -435,11 +498,15 @@ class Walk {
   const size_t views_;
   const bool stream_;
   bool streamed_ = false;
-  int64_t tile_count_ = 1;  // rows that the tiles hold
-  int64_t window_ = 0;      // the lane at which buffers of one strip begin
+  int64_t rows_ = 1;    // of the tile at hand,
+  int64_t tile_ = 0;    // which is this one,
+  uint32_t ahead_ = 0;  // and whether another follows it in memory: frame_ahead or nothing
+  int64_t window_ = 0;  // the lane at which buffers of one strip begin
   int64_t index_[loop::max_axes] = {};
   Frame frame_{};
   char* ptr_[loop::max_views];
+  int64_t row_step_[loop::max_views] = {};
+  Padded padded_[loop::max_views];
 };
 
 }  // namespace

@@ -108,7 +108,8 @@ class Scheduler {
       if (n.op == Prim::load) sw.views.push_back(static_cast<uint16_t>(n.imm));
     }
     std::ranges::sort(sw.views);
-    if (s_.mode == LaneMode::cols && !sw.folds.empty()) sw.granule = fold_granule;
+    if (s_.mode == LaneMode::cols && std::ranges::any_of(sw.folds, [&](NodeId f) { return is_ordered(k_.nodes[f]); }))
+      sw.granule = fold_granule;
   }
 
   // Marks what the sweep has to compute for `root`. What an earlier sweep computed is read from a buffer if it is
@@ -254,6 +255,10 @@ std::vector<uint16_t> store_views(const Kernel& kernel, const std::vector<uint16
 }
 
 }  // namespace
+
+bool is_ordered(const Node& fold) {
+  return ir::is_float(fold.type) && (fold.op == Prim::fold_sum || fold.op == Prim::fold_prod);
+}
 
 Schedule schedule(const Kernel& kernel) { return Scheduler(kernel).run(); }
 

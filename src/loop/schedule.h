@@ -17,7 +17,7 @@ namespace ingot::loop {
 
 inline constexpr int64_t strip_lanes = 1024;
 inline constexpr int64_t dot_block = 256;
-inline constexpr int64_t fold_granule = 64;  // lanes come in whole multiples of this in mode cols where there are folds
+inline constexpr int64_t fold_granule = 64;  // lanes come in whole multiples of this in mode cols with ordered folds
 inline constexpr int64_t plain_granule = 16;  // and of this elsewhere
 
 // The sum order: a group of 64 k adds one t to each of eight items. Eight values become one, there and at the end, by
@@ -78,6 +78,10 @@ struct Schedule {
   std::vector<NodeId> row_nodes;
   std::vector<uint16_t> row_stores;
 };
+
+// Float sums and products: they add up in the sum order, and their blocks join by a tree. The other folds give the same
+// for any order.
+bool is_ordered(const Node& fold);
 
 Schedule schedule(const Kernel& kernel);
 

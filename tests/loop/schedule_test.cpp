@@ -90,7 +90,8 @@ void check(const Kernel& k, const Schedule& s) {
     }
     finished.insert(w.folds.begin(), w.folds.end());
     if (w.linked) linked(k, s, l);
-    CHECK(w.granule == (w.folds.empty() || s.mode == LaneMode::row ? plain_granule : fold_granule));
+    const bool ordered = std::ranges::any_of(w.folds, [&](NodeId f) { return is_ordered(k.nodes[f]); });
+    CHECK(w.granule == (s.mode == LaneMode::cols && ordered ? fold_granule : plain_granule));
   }
   std::set<NodeId> ready = finished;
   run(ready, s.row_nodes, [&](AxisSet axes) { return !(axes & lanes); });
@@ -141,7 +142,7 @@ TEST_CASE("softmax is three sweeps and holds the exponential") {
   const Kernel k = samples::softmax();
   CHECK(to_text(k, schedule(k)) == R"(schedule lanes cols
 hold h0 = %18 from sweep 1
-sweep 0 granule 64 weight 1
+sweep 0 granule 16 weight 1
   views v0
   varying %0 %1
   folds %2
