@@ -42,7 +42,7 @@ def start_all(names, folder, cpu):
 
 
 def measure(graph, peers, folder, rounds, seconds):
-    """Prepares, checks and times one graph. Returns {contestant: {'samples': ..., 'first': ...} or {'error': words}}."""
+    """Prepares, checks and times one graph: {contestant: {'samples': ..., 'first': ...} or {'error': words}}."""
     inputs, reference = checks.inputs_and_reference(graph)
     for name in os.listdir(folder):
         os.unlink(f"{folder}/{name}")
@@ -90,7 +90,8 @@ def main():
     parser.add_argument("--contestants", default=",".join(CONTESTANTS), help="only these, separated by commas")
     parser.add_argument("--threads", type=int, default=2, help="threads for the figures of several (1: none)")
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the processor to pin to")
-    parser.add_argument("--write-docs", action="store_true", help="write docs/benchmarks-suite.md and docs/plots, not build/bench")
+    parser.add_argument("--write-docs", action="store_true",
+                        help="write docs/benchmarks-suite.md and docs/plots, not build/bench")
     parser.add_argument("--from-json", action="store_true", help="report on build/bench/suite.json, measure nothing")
     args = parser.parse_args()
     path = f"{ROOT}/build/bench/suite.json"
@@ -107,8 +108,9 @@ def main():
     with open(f"{folder}/benchmarks-suite.md", "w", encoding="utf-8") as file:
         file.write(page.build(data, pictures))
     for name in ("twelve", "more", "small"):
-        print(report.against(report.family(data, name), report.microseconds if name == "small" else
-                             report.milliseconds))
+        measured = report.family(data, name)
+        if measured:
+            print(report.against(measured, report.microseconds if name == "small" else report.milliseconds))
     print(page.summary(data))
     say(f"samples in {path}, tables and plots in {folder}")
 

@@ -94,8 +94,8 @@ def build(data, pictures=()):
     parts = [
         "# The benchmark suite",
         "Made by `./do bench suite --write-docs` (`bench/suite/README.md` says how it measures). "
-        f"{machine['cpu']}, {machine['cpus']} CPUs, one pinned thread, f32. Ratios of one run count; absolute times are "
-        "one machine's. Least times unless said otherwise.",
+        f"{machine['cpu']}, {machine['cpus']} CPUs, one pinned thread, f32. Ratios of one run count; absolute times "
+        "are one machine's. Least times unless said otherwise.",
         f"Peers: {peers}." + "".join(f" Left out: {NAMES[n]} ({why})." for n, why in data["missing"].items()),
         "## Figures", report.table(["figure", "goal", "measured", ""], figures(data)),
         "Ratios are how many times as fast Ingot is."]

@@ -134,9 +134,9 @@ def write_all(data, folder):
     keep("suite-small.svg", title, speeds(data, ("small",), "best", title, f"{folder}/suite-small.svg"))
     power = lambda n: f"2^{int(math.log2(n))}"  # noqa: E731
     for kind in ("poly", "softmax"):
-        title = f"{kind}: time per element against size"
-        keep(f"suite-growth-{kind}.svg", title, curves(title, growth_series(data, kind), power,
-                                                       f"{folder}/suite-growth-{kind}.svg", "elements", "ns an element"))
+        title, name = f"{kind}: time per element against size", f"suite-growth-{kind}.svg"
+        made = curves(title, growth_series(data, kind), power, f"{folder}/{name}", "elements", "ns an element")
+        keep(name, title, made)
     entries = data.get("singles", {}).get("compile", {})
     parts = {part: [(int(ops), min(e[part]) * 1e3) for ops, e in entries.items() if e[part]]
              for part in ("plan", "code")}
