@@ -26,7 +26,8 @@ def say(text):
 
 
 def environment(name, folder):
-    out = {**os.environ, **ONE_THREAD, "PYTHONPATH": HERE, "TORCHINDUCTOR_CACHE_DIR": f"{folder}-inductor"}
+    out = {**os.environ, **ONE_THREAD, "PYTHONPATH": HERE,
+           "TORCHINDUCTOR_CACHE_DIR": f"{os.path.dirname(folder)}/inductor"}
     if name == "jax":
         out["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
         out["JAX_PLATFORMS"] = "cpu"

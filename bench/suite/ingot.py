@@ -7,7 +7,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 pointer, i32, u32, u64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32, ctypes.c_uint64
 
 CODES = {"i": 0, "u": 1, "f": 2, "b": 6}  # DLDataTypeCode by NumPy's kind
-BACKEND_CPU = 2
+BACKEND_AUTO, BACKEND_CPU = 1, 2
 
 
 class Tensor(ctypes.Structure):
@@ -31,7 +31,7 @@ class CompileOptions(ctypes.Structure):
 def load():
     library = ctypes.CDLL(os.environ.get("INGOT_LIBRARY", f"{ROOT}/build/lib/libingot.so"))
     for name in ("context_create", "graph_parse", "compile", "executable_prepare", "executable_describe",
-                 "call_create", "call_bind", "call_run"):
+                 "executable_io_count", "call_create", "call_bind", "call_run"):
         getattr(library, f"ingot_{name}").restype = pointer
     library.ingot_status_code.argtypes = [pointer]
     library.ingot_status_message.argtypes = [pointer, pointer, pointer]
@@ -84,13 +84,13 @@ class Context:
 
 
 class Executable:
-    """A graph of the text form, planned for machine code."""
+    """A graph of the text form, planned for machine code unless said otherwise."""
 
-    def __init__(self, context, text):
+    def __init__(self, context, text, backend=BACKEND_CPU):
         graph, self.handle = pointer(), pointer()
         data = text.encode()
         check(LIBRARY.ingot_graph_parse(context.handle, data, ctypes.c_size_t(len(data)), ctypes.byref(graph)))
-        options = CompileOptions(struct_size=ctypes.sizeof(CompileOptions), backend=BACKEND_CPU)
+        options = CompileOptions(struct_size=ctypes.sizeof(CompileOptions), backend=backend)
         try:
             check(LIBRARY.ingot_compile(context.handle, graph, ctypes.byref(options), ctypes.byref(self.handle)))
         finally:
@@ -111,6 +111,11 @@ class Executable:
         out = ctypes.string_at(data, size.value)
         LIBRARY.ingot_buffer_release(buffer)
         return out
+
+    def outputs(self):
+        count = ctypes.c_size_t()
+        check(LIBRARY.ingot_executable_io_count(self.handle, None, ctypes.byref(count)))
+        return count.value
 
     def kernels(self):
         return json.loads(self.describe("json"))["kernels"]

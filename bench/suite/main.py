@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -94,6 +95,7 @@ def main():
                         help="write docs/benchmarks-suite.md and docs/plots, not build/bench")
     parser.add_argument("--from-json", action="store_true", help="report on build/bench/suite.json, measure nothing")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was made for the run is removed
     path = f"{ROOT}/build/bench/suite.json"
     if args.from_json:
         with open(path, encoding="utf-8") as file:
@@ -119,7 +121,9 @@ def run(args):
     began = time.time()
     wanted = args.graphs.split(",") if args.graphs else None
     chosen = [g for g in graphs.every() if not wanted or g.key in wanted or g.family in wanted]
-    folder = tempfile.mkdtemp(prefix="ingot-suite-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    place = tempfile.mkdtemp(prefix="ingot-suite-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    folder = f"{place}/arrays"
+    os.mkdir(folder)
     data = {"schema": 1, "machine": describe_machine(), "quick": args.quick, "graphs": {}}
     peers = []
     try:
@@ -134,7 +138,7 @@ def run(args):
     finally:
         for peer in peers:
             peer.stop()
-        shutil.rmtree(folder)
+        shutil.rmtree(place)
     if not wanted or "singles" in wanted:
         data["singles"] = singles.measure(args.threads, args.quick)
     data["seconds"] = time.time() - began
