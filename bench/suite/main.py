@@ -93,6 +93,7 @@ def main():
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the processor to pin to")
     parser.add_argument("--write-docs", action="store_true",
                         help="write docs/benchmarks-suite.md and docs/plots, not build/bench")
+    parser.add_argument("--update", action="store_true", help="keep what build/bench/suite.json has of other graphs")
     parser.add_argument("--from-json", action="store_true", help="report on build/bench/suite.json, measure nothing")
     args = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what was made for the run is removed
@@ -102,6 +103,8 @@ def main():
             data = json.load(file)
     else:
         data = run(args)
+        if args.update and os.path.exists(path):
+            data = merge(path, data)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
             json.dump(data, file)
@@ -115,6 +118,17 @@ def main():
             print(report.against(measured, report.microseconds if name == "small" else report.milliseconds))
     print(page.summary(data))
     say(f"samples in {path}, tables and plots in {folder}")
+
+
+def merge(path, data):
+    """The samples in `path` with the graphs of `data` in their place; a graph is always of one run."""
+    with open(path, encoding="utf-8") as file:
+        old = json.load(file)
+    old["graphs"].update(data["graphs"])
+    old["contestants"].update(data["contestants"])
+    if "singles" in data:
+        old["singles"] = data["singles"]
+    return old
 
 
 def run(args):

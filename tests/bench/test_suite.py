@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """test_suite.py SUITE LIBINGOT: checks, references, texts, figures and plots of the benchmark suite."""
+import json
 import math
 import os
 import random
@@ -18,6 +19,7 @@ os.environ["INGOT_LIBRARY"] = LIBRARY
 import checks  # noqa: E402 -- found by the path set above
 import graphs  # noqa: E402
 import ingot  # noqa: E402
+import main  # noqa: E402
 import page  # noqa: E402
 import plots  # noqa: E402
 import report  # noqa: E402
@@ -150,6 +152,17 @@ class Reports(unittest.TestCase):
         data = data_of({"ingot": 2.0})
         data["contestants"] = {"ingot": ""}
         self.assertIn("Peers: none", page.build(data))
+
+
+class Merging(unittest.TestCase):
+    def test_new_graphs_take_the_place_of_old_ones_and_the_others_stay(self):
+        old, new = data_of({"ingot": 2.0}), data_of({"ingot": 1.0})
+        old["graphs"]["poly"] = old["graphs"]["softmax"]
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/suite.json", "w", encoding="utf-8") as file:
+                json.dump(old, file)
+            merged = main.merge(f"{folder}/suite.json", new)["graphs"]
+        self.assertEqual([report.least(merged[k]["results"], "ingot") for k in ("poly", "softmax")], [2.0, 1.0])
 
 
 class Plots(unittest.TestCase):
