@@ -2,7 +2,7 @@
 # Builds and runs the figures of docs/benchmarks.md. Called by ./do bench after a build.
 set -eu
 cd "$(dirname "$0")/.."
-programs='figures latency sizes columns indexed scans cold_start functions'
+programs='figures latency threads sizes columns indexed scans cold_start functions'
 for program in $programs; do ninja -C build "bench/$program" >/dev/null; done
 mkdir -p build/bench
 for program in $programs; do

@@ -191,6 +191,7 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     out.code_resident = code.resident;
     out.code_pinned = code.pinned;
     out.scratch_kept = runs.scratch_bytes;
+    out.forks = runs.forks;
     std::memcpy(stats, &out, std::min(stats->struct_size, sizeof out));
   });
 }

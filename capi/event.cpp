@@ -19,7 +19,7 @@ ingot_status* ingot_executable_prepare(ingot_executable* executable, const ingot
     engine::Executable& e = *capi::need(executable, "executable").executable;
     capi::options(options);
     const auto examples = capi::tensors(inputs, n_inputs, "inputs");
-    if (!examples.empty()) static_cast<void>(e.executor().scratch_size(examples));
+    if (!examples.empty()) static_cast<void>(e.executor().scratch_size(examples, 1));
     if (!event) {
       e.prepare();
       return;

@@ -538,6 +538,8 @@ typedef struct ingot_stats {
   uint64_t code_resident; /* machine code: of the memory cache, and of executables alone */
   uint64_t code_pinned;   /* of that what executables hold, which ingot_context_trim cannot free */
   uint64_t scratch_kept;  /* for the next runs */
+  uint64_t forks; /* times that a run handed work to several threads: once for launches that need nothing of each other,
+                     and again for each pass over rows that are split among threads */
 } ingot_stats;
 #define INGOT_STATS_INIT INGOT_INIT(ingot_stats)
 

@@ -33,7 +33,13 @@ void with_size(unsigned size, F f) {
 
 template <class T>
 void fill_items(char* dst, uint64_t bits, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) put(dst + i * int64_t{sizeof(T)}, static_cast<T>(bits));
+  constexpr int64_t item = sizeof(T), run = 64 / item;
+  T copies[run];
+  std::fill_n(copies, run, static_cast<T>(bits));
+  int64_t i = 0;
+  for (; i + run <= n; i += run) std::memcpy(dst + i * item, copies, sizeof copies);
+  if (i < n && n >= run) return static_cast<void>(std::memcpy(dst + (n - run) * item, copies, sizeof copies));
+  for (; i < n; ++i) put(dst + i * item, copies[0]);
 }
 
 template <class T>
@@ -194,29 +200,53 @@ uint64_t load_bits(const char* p, unsigned size) {
   return bits;
 }
 
+namespace {
+constexpr int64_t square = 4;  // items a side of what is turned in registers
+
+// The columns of a square of items at `src`, `src_step` from row to row, become the rows of one at `dst`.
+template <class T>
+void turn(char* dst, int64_t dst_step, const char* src, int64_t src_step) {
+  T in[square][square];
+  for (int64_t y = 0; y < square; ++y) std::memcpy(in[y], moved(src, y * src_step), sizeof in[y]);
+  for (int64_t x = 0; x < square; ++x) {
+    const T out[square] = {in[0][x], in[1][x], in[2][x], in[3][x]};
+    std::memcpy(moved(dst, x * dst_step), out, sizeof out);
+  }
+}
+}  // namespace
+
+void scatter_rows(char* dst, int64_t stride, const char* src, int64_t pitch, int64_t rows, int64_t n, unsigned size) {
+  with_size(size, [&](auto t) {
+    using T = decltype(t);
+    constexpr int64_t item = sizeof(T);
+    int64_t i = 0;
+    for (; i + square <= n; i += square) {
+      char* const to = moved(dst, i * stride);
+      int64_t r = 0;
+      for (; r + square <= rows; r += square) turn<T>(to + r * item, stride, src + r * pitch + i * item, pitch);
+      for (; r < rows; ++r)
+        for (int64_t x = 0; x < square; ++x)
+          put(moved(to, r * item + x * stride), get<T>(src + r * pitch + (i + x) * item));
+    }
+    for (; i < n; ++i)
+      for (int64_t r = 0; r < rows; ++r) put(moved(dst, r * item + i * stride), get<T>(src + r * pitch + i * item));
+  });
+}
+
 void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int64_t rows, int64_t n, unsigned size) {
   with_size(size, [&](auto t) {
     using T = decltype(t);
     constexpr int64_t item = sizeof(T);
-    constexpr int64_t block = 4;   // a square of items is read by columns and written by rows from registers
     constexpr int64_t ahead = 32;  // each line is a page of its own, so nothing else fetches it early
     int64_t i = 0;
     // All rows of four items before the next four: the cache lines that hold them may share one set.
-    for (; i + block <= n; i += block) {
+    for (; i + square <= n; i += square) {
       const char* const from = moved(src, i * stride);
-      for (int64_t x = 0; x < block; ++x) __builtin_prefetch(moved(from, (ahead + x) * stride));
+      for (int64_t x = 0; x < square; ++x) __builtin_prefetch(moved(from, (ahead + x) * stride));
       int64_t r = 0;
-      for (; r + block <= rows; r += block) {
-        T square[block][block];
-        for (int64_t x = 0; x < block; ++x)
-          std::memcpy(square[x], moved(from, r * item + x * stride), sizeof square[x]);
-        for (int64_t y = 0; y < block; ++y) {
-          const T column[block] = {square[0][y], square[1][y], square[2][y], square[3][y]};
-          std::memcpy(dst + (r + y) * pitch + i * item, column, sizeof column);
-        }
-      }
+      for (; r + square <= rows; r += square) turn<T>(dst + r * pitch + i * item, pitch, moved(from, r * item), stride);
       for (; r < rows; ++r)
-        for (int64_t x = 0; x < block; ++x)
+        for (int64_t x = 0; x < square; ++x)
           put(dst + r * pitch + (i + x) * item, get<T>(moved(from, r * item + x * stride)));
     }
     for (; i < n; ++i)

@@ -23,6 +23,8 @@ void fill(char* dst, uint64_t bits, int64_t n, unsigned size);
 // in memory. Row t is written at dst + t * pitch.
 void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int64_t rows, int64_t n, unsigned size);
 
+// The other way round: item i of row t goes from src + t * pitch + i * size to dst + t * size + i * stride.
+void scatter_rows(char* dst, int64_t stride, const char* src, int64_t pitch, int64_t rows, int64_t n, unsigned size);
 // `rows` rows of `bytes` bytes, each pitch its own distance from one to the next. For few bytes: nothing is called.
 void copy_rows(char* dst, int64_t dst_pitch, const char* src, int64_t src_pitch, int64_t rows, int64_t bytes);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "jit/strip/items.h"
 #include "jit/strip/stream.h"
@@ -17,9 +18,13 @@ void Launch::prepare(const Program& program, const int64_t* sizes, const ViewArg
   sizes_.assign(sizes, sizes + program.kernel.sizes);
   allow_stream(false);
   linear_ = program.kernel.cols == 0 && program.schedule.row_stores.empty() && prepare_linear(sizes, views);
+  double work = static_cast<double>(element_cost(program));
+  for (unsigned a = 0; a < program.kernel.axis_count(); ++a) work *= static_cast<double>(sizes[a]);
+  work_ = static_cast<int64_t>(std::min(work, 0x1p48));
   one_call_ = linear_ && lanes_ > 0 && lanes_ <= strip_lanes && lanes_ % program.schedule.sweeps[0].granule == 0;
   if (linear_) {
-    chunks_ = (lanes_ + chunk_elements - 1) / chunk_elements;
+    chunk_lanes_ = chunk_lanes(program);
+    chunks_ = (lanes_ + chunk_lanes_ - 1) / chunk_lanes_;
     scratch_ = program.kernel.views.size() * pad_lanes * sizeof(int64_t);
     return;
   }
@@ -60,8 +65,8 @@ void Launch::run_linear(const Body& body, int64_t chunk, char* scratch, Fault& f
   frame.size = sizes_.data();
   frame.scratch = scratch + scratch_;
   frame.fault = &fault;
-  int64_t at = chunk * chunk_elements;
-  const int64_t end = std::min(lanes_, at + chunk_elements);
+  int64_t at = chunk * chunk_lanes_;
+  const int64_t end = std::min(lanes_, at + chunk_lanes_);
   for (size_t v = 0; v < count; ++v) ptr[v] = base_[v] + at * step_[v];
   const auto advance = [&](int64_t n) {
     for (size_t v = 0; v < count; ++v) ptr[v] += n * step_[v];
@@ -124,9 +129,19 @@ void Launch::call(const Body& body, Fault& fault) const noexcept {
   body.sweep(0, frame);
 }
 
-void Launch::run_chunk(const Body& body, int64_t chunk, void* scratch, Fault& fault) const noexcept {
+void Launch::begin(void* shared) const noexcept {
+  if (shared_bytes() == 0) return;
+  char* const arena = static_cast<char*>(shared);
+  const auto rows = static_cast<size_t>(plan_.geometry.rows);
+  for (size_t row = 0; row < rows; ++row) std::construct_at(&pieces_done(plan_, arena, static_cast<int64_t>(row)), 0);
+  std::memset(arena + plan_.row_value, 0, rows * program_->schedule.folds.size() * sizeof(uint64_t));
+}
+
+void Launch::run_chunk(const Body& body, unsigned phase, int64_t chunk, void* scratch, void* shared,
+                       Fault& fault) const noexcept {
   char* const arena = static_cast<char*>(scratch);
   if (linear_) run_linear(body, chunk, arena, fault);
+  else if (plan_.split) walk_piece(plan_, body, phase, chunk, arena, static_cast<char*>(shared), fault);
   else if (program_->schedule.mode == LaneMode::cols) walk_cols(plan_, body, chunk, arena, fault);
   else walk_row(plan_, body, chunk, arena, fault);
 }

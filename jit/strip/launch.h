@@ -31,11 +31,24 @@ class Launch {
 
   // Chunk boundaries depend on extents and strides alone, the results on neither. 0 if there is nothing to do.
   int64_t chunks() const { return chunks_; }
+  // How often all chunks are to be run, each phase after the end of the one before. More than one only where a row of
+  // more than chunk_elements is split; then the chunks share shared_bytes() of memory, 64-byte aligned, which begin()
+  // makes ready.
+  unsigned phases() const { return linear_ ? 1 : plan_.phases(); }
+  size_t shared_bytes() const { return linear_ ? 0 : plan_.shared; }
+  void begin(void* shared) const noexcept;
+  // What the whole launch takes, estimated: additions of single lanes.
+  int64_t work() const { return work_; }
   // Bytes of scratch, 64-byte aligned, that each concurrent run_chunk() with this body needs.
   size_t scratch_bytes(const Body& body) const { return scratch_ + body.scratch_bytes(); }
 
   // `fault` is the caller's, one per concurrent run_chunk(); a failure that is in it already stays.
-  void run_chunk(const Body& body, int64_t chunk, void* scratch, Fault& fault) const noexcept;
+  void run_chunk(const Body& body, unsigned phase, int64_t chunk, void* scratch, void* shared,
+                 Fault& fault) const noexcept;
+  // Of a launch without shared memory.
+  void run_chunk(const Body& body, int64_t chunk, void* scratch, Fault& fault) const noexcept {
+    run_chunk(body, 0, chunk, scratch, nullptr, fault);
+  }
 
   // Whether the whole launch is a single call of the body on the tensors themselves, as tiny ones are; and that call,
   // for a body that needs no scratch.
@@ -47,6 +60,7 @@ class Launch {
   void run_linear(const Body& body, int64_t chunk, char* scratch, Fault& fault) const noexcept;
 
   int64_t chunks_ = 0;
+  int64_t work_ = 0;
   size_t scratch_ = 0;  // less the body's
   const Program* program_ = nullptr;
   std::vector<int64_t> sizes_;
@@ -56,6 +70,7 @@ class Launch {
   bool linear_ = false;
   bool one_call_ = false;
   int64_t lanes_ = 0;
+  int64_t chunk_lanes_ = 0;
   char* base_[loop::max_views];
   uint8_t step_[loop::max_views];  // bytes from lane to lane: the item size, or 0
 

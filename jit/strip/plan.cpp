@@ -25,10 +25,22 @@ constexpr int64_t row_chunk_work = int64_t{1} << 20;
 constexpr int64_t lane_strip = 1024;
 constexpr int64_t lane_chunk = int64_t{1} << 18;
 
-// Whether reading the view row by row would use one item of each cache line where neighbouring rows use the others.
+// Rows that are few and long are split among threads. Their buffers then exist for all rows at once, so that they must
+// be fewer still.
+constexpr int64_t most_split_rows = 16, most_split_rows_held = 4;
+
+// Whether going through the view row by row would use one item of each cache line where neighbouring rows use the
+// others.
 bool column_like(const Geometry& g, const ViewPlan& v) {
-  return v.kind == ViewKind::load && v.access == Access::strided && v.lane_cuts == 0 && g.outer > 0 &&
-         v.stride[g.outer - 1] == v.size && std::abs(v.stride[g.outer + g.lane - 1]) > v.size;
+  return (v.kind == ViewKind::load || v.kind == ViewKind::store) && v.access == Access::strided && v.lane_cuts == 0 &&
+         g.outer > 0 && v.stride[g.outer - 1] == v.size && std::abs(v.stride[g.outer + g.lane - 1]) > v.size;
+}
+
+// Scans chain all lanes of a row.
+bool may_split(const loop::Schedule& s, const Geometry& g) {
+  if (g.lanes <= chunk_elements) return false;
+  if (g.rows > (s.holds.empty() ? most_split_rows : most_split_rows_held)) return false;
+  return std::ranges::none_of(s.holds, &loop::Hold::scanned);
 }
 
 class Arena {
@@ -45,6 +57,17 @@ class Arena {
 };
 
 }  // namespace
+
+int64_t element_cost(const Program& p) {
+  auto cost = static_cast<int64_t>(p.kernel.views.size());
+  for (const loop::Sweep& s : p.schedule.sweeps) cost += s.weight;
+  return std::max<int64_t>(cost, 1);
+}
+
+int64_t chunk_lanes(const Program& p) {
+  constexpr int64_t work = int64_t{1} << 21, least = 4 * strip_lanes;  // some 60 us
+  return std::clamp(work / element_cost(p) / strip_lanes * strip_lanes, least, chunk_elements);
+}
 
 int64_t Plan::chunks() const {
   if (geometry.rows == 0) return 0;
@@ -82,15 +105,16 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
     for (const ViewPlan& v : g.views)
       if (v.access != Access::uniform && v.stride[g.outer - 1] != 0) row += g.lanes * v.size;
     g.tile_rows = std::clamp<int64_t>(rows_bytes / std::max<int64_t>(1, row + held), 1, most_rows);
-    if (held * tile_rows <= most_tile_hold)
+    if (held * column_rows <= most_tile_hold)
       for (ViewPlan& v : g.views)
         if (column_like(g, v)) {
           v.tile = g.tiled = true;
-          g.tile_rows = std::max(g.tile_rows, tile_rows);
+          g.tile_rows = std::max(g.tile_rows, column_rows);
         }
   }
 
   pieces = 1;
+  split = false;
   if (row_mode) {
     if (schedule.dots) g.tile_rows = tile_rows;
     strip = schedule.dots ? row_strip : lane_strip;
@@ -98,10 +122,11 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
     const int64_t work = g.tile_rows * std::min(g.lanes, strip) * g.k;
     rows_per_chunk = std::max<int64_t>(1, (schedule.dots ? row_chunk_work : lane_chunk) / std::max<int64_t>(1, work));
   } else {
-    rows_per_chunk = std::max<int64_t>(1, chunk_elements / std::max<int64_t>(1, g.lanes));
+    rows_per_chunk = std::max<int64_t>(1, chunk_lanes(p) / std::max<int64_t>(1, g.lanes));
     if (g.tile_rows > 1) rows_per_chunk = round_up(rows_per_chunk, g.tile_rows);
     else if (schedule.folds.empty() && p.kernel.cols == 0 && g.lanes > chunk_elements)
       pieces = (g.lanes + chunk_elements - 1) / chunk_elements;
+    else if (may_split(schedule, g)) split = true, pieces = (g.lanes + chunk_elements - 1) / chunk_elements;
   }
 
   Arena arena;
@@ -132,10 +157,21 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   hold_at = arena.take(holds * int64_t{sizeof(char*)});
   if (std::ranges::any_of(schedule.holds, &loop::Hold::scanned))
     scan = arena.take(t * holds * int64_t{sizeof(ScanState)});
+  Arena row;  // of a split row: its own buffers
   for (size_t h = 0; h < hold.size(); ++h) {
-    const int64_t bytes = hold_bytes(schedule.holds[h]);
-    hold_pitch[h] = round_up(bytes, 64);
-    hold[h] = arena.take(t * round_up(bytes, 64));
+    const int64_t bytes = round_up(hold_bytes(schedule.holds[h]), 64);
+    hold_pitch[h] = bytes;
+    hold[h] = (split ? row : arena).take(t * bytes);
+  }
+  shared = 0;
+  if (split) {
+    Arena all;
+    done = all.take(g.rows * 64);
+    row_value = all.take(g.rows * folds * 8);
+    block = all.take(g.rows * folds * pieces * int64_t{acc_bytes});
+    row_hold_pitch = row.used();
+    row_hold = all.take(g.rows * static_cast<int64_t>(row_hold_pitch));
+    shared = all.used();
   }
   const int64_t lanes = round_up(std::min(g.lanes, row_mode ? strip : strip_lanes), pad_lanes);
   for (ViewPlan& v : g.views) {

@@ -41,7 +41,8 @@ class Walk {
         body_(body),
         scratch_(scratch),
         views_(g_.views.size()),
-        stream_(plan.stream && body.compiled() && !g_.tiled) {
+        holds_(scratch),
+        stream_(plan.stream && body.compiled()) {
     frame_.ptr = ptr_;
     frame_.row_step = row_step_;
     frame_.hold_step = plan.hold_pitch.data();
@@ -56,11 +57,7 @@ class Walk {
 
   // Rows [first, last) of the linear index over the outer axes, lanes [lane0, lane1) of each.
   void run(int64_t first, int64_t last, int64_t lane0, int64_t lane1) {
-    int64_t rest = first;
-    for (unsigned a = g_.outer; a-- > 0;) {
-      index_[a] = rest % g_.extent[a];
-      rest /= g_.extent[a];
-    }
+    seek(first);
     for (int64_t row = first; row < last; row += rows_) {
       // A tile's rows are neighbours along the innermost outer axis.
       const int64_t left = g_.outer == 0 ? 1 : g_.extent[g_.outer - 1] - index_[g_.outer - 1];
@@ -80,7 +77,54 @@ class Walk {
     if (streamed_) stream_fence();
   }
 
+  // One sweep over a piece of a split row. What its folds gave lies in shared memory, for whoever runs the last piece
+  // to join.
+  void run_piece(int64_t row, int64_t piece, unsigned index, char* shared) {
+    seek(row);
+    for (size_t v = 0; v < views_; ++v) locate(v);
+    const Sweep& s = schedule_.sweeps[index];
+    const auto folds = static_cast<int64_t>(schedule_.folds.size());
+    const size_t bytes = static_cast<size_t>(folds) * sizeof(uint64_t);
+    char* const values = shared + p_.row_value + static_cast<size_t>(row) * bytes;
+    const auto block = [&](int32_t f, int64_t of) {
+      return shared + p_.block + static_cast<size_t>((row * folds + f) * p_.pieces + of) * acc_bytes;
+    };
+    std::memcpy(table<char>(p_.value), values, bytes);
+    holds_ = shared + p_.row_hold + static_cast<size_t>(row) * p_.row_hold_pitch;
+    const int64_t lane0 = piece * chunk_elements;
+    begin_folds(s);
+    strips(s, index, lane0, std::min(g_.lanes, lane0 + chunk_elements));
+    join_blocks(s);
+    if (streamed_) stream_fence();
+    for (const loop::NodeId n : s.folds) {
+      const int32_t f = schedule_.fold_slot[n];
+      std::memcpy(block(f, piece), acc(0, f), acc_bytes);
+    }
+    std::atomic<int64_t>& done = pieces_done(p_, shared, row);
+    if (done.fetch_add(1, std::memory_order_acq_rel) + 1 != p_.pieces) return;
+    done.store(0, std::memory_order_relaxed);
+    // A piece is an aligned run of blocks, so that pieces join by number as blocks do.
+    for (const loop::NodeId n : s.folds) {
+      const loop::Node& node = kernel_.nodes[n];
+      const int32_t f = schedule_.fold_slot[n];
+      depth(0, f) = 0;
+      for (int64_t i = 0; i < p_.pieces; ++i)
+        depth(0, f) = tree_push(node.op, node.type, stack(0, f), depth(0, f), i, block(f, i));
+    }
+    finish_folds(s, g_.lanes);
+    std::memcpy(values, table<char>(p_.value), bytes);
+    if (index + 1 == p_.phases() && !schedule_.row_stores.empty()) row_part();
+  }
+
  private:
+  // To a row of the linear index over the outer axes.
+  void seek(int64_t row) {
+    for (unsigned a = g_.outer; a-- > 0;) {
+      index_[a] = row % g_.extent[a];
+      row /= g_.extent[a];
+    }
+  }
+
   // How a view lies in the rows of the tile at hand: where it is in the first one and by how much it moves from one to
   // the next, and the rows in which its boxes on outer axes hold.
   struct Place {
@@ -166,9 +210,14 @@ class Walk {
 
   void sweep(unsigned index, int64_t lane0, int64_t lane1) {
     const Sweep& s = schedule_.sweeps[index];
+    begin_folds(s);
+    strips(s, index, lane0, lane1);
+    finish_folds(s, lane1 - lane0);
+  }
+
+  void strips(const Sweep& s, unsigned index, int64_t lane0, int64_t lane1) {
     if (s.folds.empty() && s.stores.empty() && s.fills.empty()) return;
     const bool folds = !s.folds.empty();
-    begin_folds(s);
     bool peel = stream_ && !folds;
     for (int64_t k0 = lane0; k0 < lane1;) {
       int64_t k1 = std::min(lane1, k0 + strip_lanes);
@@ -179,10 +228,9 @@ class Walk {
         peel = false;
       }
       strip(s, index, k0, k1 - k0);
-      if (folds) collect(s, k0, k1, lane1);
+      if (folds) collect(s, k0 - lane0, k1 - lane0, lane1 - lane0);  // a piece has a tree of its own
       k0 = k1;
     }
-    finish_folds(s, lane1 - lane0);
   }
 
   void begin_folds(const Sweep& s) {
@@ -207,7 +255,8 @@ class Walk {
     }
   }
 
-  void finish_folds(const Sweep& s, int64_t n) {
+  // What lies on the stacks becomes one block, where that of a row of one block is already.
+  void join_blocks(const Sweep& s) {
     for (const loop::NodeId id : s.folds) {
       const loop::Node& node = kernel_.nodes[id];
       const int32_t f = schedule_.fold_slot[id];
@@ -216,6 +265,14 @@ class Walk {
         tree_close(node.op, node.type, stack(t, f), depth(t, f));
         std::memcpy(acc(t, f), stack(t, f), acc_bytes);
       }
+    }
+  }
+
+  void finish_folds(const Sweep& s, int64_t n) {
+    join_blocks(s);
+    for (const loop::NodeId id : s.folds) {
+      const loop::Node& node = kernel_.nodes[id];
+      const int32_t f = schedule_.fold_slot[id];
       fold_finish_rows(node.op, node.type, acc(0, f), slot(1, 0) * acc_bytes, n,
                        table<char>(p_.value) + slot(0, f) * sizeof(uint64_t), slot(1, 0) * sizeof(uint64_t), rows_);
     }
@@ -276,7 +333,7 @@ class Walk {
   char* held(int64_t t, uint16_t h, int64_t k0) const {
     const loop::Hold& hold = schedule_.holds[h];
     const int64_t item = k0 - (hold.window ? window_ : 0);
-    return scratch_ + p_.hold[h] + t * p_.hold_pitch[h] + item * int64_t{storage_size(kernel_.nodes[hold.node].type)};
+    return holds_ + p_.hold[h] + t * p_.hold_pitch[h] + item * int64_t{storage_size(kernel_.nodes[hold.node].type)};
   }
 
   // Sweeps without folds may be cut anywhere: at the boxes, so that a strip lies inside or outside each.
@@ -296,6 +353,9 @@ class Walk {
 
   // A first strip so short that the stores of the next begin on 64 bytes; k1 if there is none or no need.
   int64_t peeled_end(const Sweep& s, int64_t k0, int64_t k1) const {
+    // Both parts of a cut row end in copies, which only a long one is worth.
+    constexpr int64_t least = 256;
+    if (k1 - k0 < least) return k1;
     StreamPeel peel;
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
@@ -441,6 +501,12 @@ class Walk {
       const uint16_t v = kernel_.stores[st].view;
       const ViewPlan& view = g_.views[v];
       if (view.access == Access::direct) continue;
+      if (view.tile) {
+        const int64_t stride = view.stride[g_.outer + g_.lane - 1];
+        scatter_rows(moved(place(v).at, k0 * stride), stride, scratch_ + view.strip, tile_pitch(g_, view), rows_, m,
+                     view.size);
+        continue;
+      }
       for (int64_t t = 0; t < rows_; ++t)
         unstage(g_, view, lane_axes(view), moved(place(v).at, t * place(v).stride), k0, m,
                 scratch_ + view.strip + t * tile_pitch(g_, view));
@@ -496,6 +562,7 @@ class Walk {
   const Body& body_;
   char* const scratch_;
   const size_t views_;
+  char* holds_;  // where buffers of a row are counted from
   const bool stream_;
   bool streamed_ = false;
   int64_t rows_ = 1;    // of the tile at hand,
@@ -510,6 +577,11 @@ class Walk {
 };
 
 }  // namespace
+
+void walk_piece(const Plan& plan, const Body& body, unsigned phase, int64_t chunk, char* scratch, char* shared,
+                Fault& fault) noexcept {
+  Walk(plan, body, scratch, fault).run_piece(chunk / plan.pieces, chunk % plan.pieces, phase, shared);
+}
 
 void walk_cols(const Plan& plan, const Body& body, int64_t chunk, char* scratch, Fault& fault) noexcept {
   const Geometry& g = plan.geometry;

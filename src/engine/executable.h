@@ -77,6 +77,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   const ir::Graph& optimised() const { return optimised_; }  // what the plan was made of
   const fuse::Plan& plan() const { return plan_; }
   const runtime::Executor& executor() const { return *executor_; }
+  // That a run has unless its options say otherwise.
+  uint32_t threads() const { return default_run_.parallel ? default_run_.parallel->width() : 1; }
   const std::shared_ptr<Context>& context() const { return context_; }
   const CompileOptions& options() const { return options_; }
   size_t distinct_kernels() const { return programs_.size(); }

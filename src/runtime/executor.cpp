@@ -25,7 +25,7 @@ bool binds_alike(const loop::ViewBinding& a, const loop::ViewBinding& b) {
 }  // namespace
 
 Executor::Executor(ExecutorPlan plan, std::shared_ptr<Tallies> tallies)
-    : plan_(std::move(plan)), tallies_(tallies ? std::move(tallies) : std::make_shared<Tallies>()) {
+    : plan_(std::move(plan)), tallies_(tallies ? std::move(tallies) : std::make_shared<Tallies>()), waves_(plan_) {
   const size_t n_in = plan_.inputs.size(), n_out = plan_.outputs.size();
   needs_compact_.assign(n_in + n_out, false);
   uint32_t most = 0;
@@ -33,37 +33,18 @@ Executor::Executor(ExecutorPlan plan, std::shared_ptr<Tallies> tallies)
   constant_at_.assign(most, 0);
   for (size_t i = 0; i < plan_.constants.size(); ++i) constant_at_[plan_.constants[i].value] = static_cast<uint32_t>(i);
 
-  // Lifetimes: a buffer lives from the step that stores it to the last that reads it.
-  std::vector<size_t> first(plan_.buffers.size(), 0), last(plan_.buffers.size(), 0);
   std::vector<size_t> input_last(n_in, 0), output_first(n_out, SIZE_MAX);
   for (size_t s = 0; s < plan_.steps.size(); ++s) {
     const StepSpec& step = plan_.steps[s];
     for (size_t v = 0; v < step.views.size(); ++v) {
       const loop::ViewBinding& b = step.views[v];
-      const bool stores = step.stores(v);
-      if (b.ref.kind == RefKind::buffer) (stores ? first : last)[b.ref.index] = s;
       if (b.ref.kind == RefKind::input) {
         input_last[b.ref.index] = s + 1;
         if (b.compact) needs_compact_[b.ref.index] = true;
       }
-      if (b.ref.kind == RefKind::output && stores) output_first[b.ref.index] = std::min(output_first[b.ref.index], s);
+      if (b.ref.kind == RefKind::output && step.stores(v))
+        output_first[b.ref.index] = std::min(output_first[b.ref.index], s);
     }
-  }
-  // A slot is free for the next buffer once the last reader of its buffer has run.
-  slot_of_.assign(plan_.buffers.size(), 0);
-  std::vector<std::vector<uint32_t>> starts(plan_.steps.size()), ends(plan_.steps.size());
-  for (uint32_t b = 0; b < plan_.buffers.size(); ++b) {
-    starts[first[b]].push_back(b);
-    ends[std::max(first[b], last[b])].push_back(b);
-  }
-  std::vector<uint32_t> idle;
-  for (size_t s = 0; s < plan_.steps.size(); ++s) {
-    for (const uint32_t b : starts[s]) {
-      if (idle.empty()) idle.push_back(slots_++);
-      slot_of_[b] = idle.back();
-      idle.pop_back();
-    }
-    for (const uint32_t b : ends[s]) idle.push_back(slot_of_[b]);
   }
   // In place is right where the one kernel that stores the output is the last to read the input, reads each of its
   // elements only to make the same element of the output, and is done with the input when the sweep with that store
@@ -140,7 +121,11 @@ Executor::Workspace* Executor::take() const {
   w->home.resize(plan_.inputs.size() + plan_.outputs.size());
   w->homes.resize(w->home.size());
   for (uint32_t i = 0; i < w->home.size(); ++i) w->by_address.push_back(i);
-  w->steps.resize(plan_.steps.size() <= most_remembered ? plan_.steps.size() : 1);
+  w->around.resize(w->home.size());
+  const size_t all = plan_.steps.size();
+  w->steps.resize(all <= most_remembered ? all : waves_.differ ? most_remembered : 1);
+  w->slot_of.resize(plan_.buffers.size());
+  w->buffer_bytes.resize(plan_.buffers.size());
   size_t sizes = 0, views = 0;
   for (const StepSpec& s : plan_.steps) {
     sizes = std::max(sizes, s.sizes.size());
@@ -214,9 +199,14 @@ void Executor::run(std::span<const Tensor* const> ins, std::span<const Tensor* c
 void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> ins,
                    std::span<const Tensor* const> outs, std::span<const jit::Body* const> bodies,
                    const RunOptions& options) const {
-  const bool again = w.known && (unchanged || recall(ins, outs, w));
+  const bool wide = waves_.differ && in_waves(width_of(options));
+  const bool again = w.known && w.wide == wide && (unchanged || recall(ins, outs, w));
   if (again && w.calls_of == bodies.data() && !options.cancel) return call(w, unchanged, bodies);
-  if (!again) resolve(ins, outs, w);
+  if (!again) {
+    w.wide = wide;
+    w.run_work = 0;
+    resolve(ins, outs, w);
+  }
   Borrowed borrowed;
   if (w.scratch_bytes > 0) {
     char* base;
@@ -228,20 +218,16 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
   }
   const FpEnv env;
   RunCounts counts{.runs = 1};
-  const bool remember = w.steps.size() == plan_.steps.size();
-  for (size_t s = 0; s < plan_.steps.size(); ++s) {
-    StepState& state = w.steps[remember ? s : 0];
-    const StepSpec& step = plan_.steps[s];
-    if (step.routine) {
-      run_routine(step, options, w, counts);
-      continue;
-    }
-    if (!again) prepare(step, state, w);
-    launch(step, *bodies[s], options, state, w, counts);
-  }
+  Failure failure;
+  const Lists& waves = w.order->waves;
+  for (size_t i = 0; i < waves.size(); ++i) run_wave(waves[i], again, bodies, options, w, counts, failure);
+  if (failure.fault.check != 0) fail_for(failure.fault, plan_.steps[failure.step]);
   if (w.temporaries) copy_out(w);
+  const bool remember = w.steps.size() == plan_.steps.size();
   w.known = remember && !w.temporaries;
-  bool calls = w.known && w.scratch_bytes == 0;
+  if (!again && w.known && waves_.differ) note_footprints(w);
+  w.run_work = counts.work;
+  bool calls = w.known && w.scratch_bytes == 0 && (!wide || w.run_work < least_waking_work);
   for (size_t s = 0; calls && s < bodies.size(); ++s)
     calls = bodies[s] && w.steps[s].launch.one_call() && bodies[s]->scratch_bytes() == 0;
   w.calls_of = calls ? bodies.data() : nullptr;
@@ -275,14 +261,20 @@ std::vector<int64_t> Executor::output_shape(std::span<const Tensor* const> ins, 
   return shape;
 }
 
-uint64_t Executor::scratch_size(std::span<const Tensor* const> ins) const {
+uint64_t Executor::scratch_size(std::span<const Tensor* const> ins, uint32_t threads) const {
   const auto back = [this](Workspace* w) { give(w); };
   const std::unique_ptr<Workspace, decltype(back)> w(take(), back);
-  if (w->known && recall_inputs(ins, false, *w)) return w->scratch_bytes;
   std::fill(w->home.begin(), w->home.end(), nullptr);
   bind(ins, false, *w);
-  lay_out(*w);
-  return w->scratch_bytes;
+  w->ordered = false;
+  uint64_t most = 0;
+  for (const bool wide : {false, true}) {
+    if (wide && !in_waves(threads)) break;
+    w->wide = wide;
+    lay_out(*w);
+    most = std::max(most, w->scratch_bytes);
+  }
+  return most;
 }
 
 }  // namespace ingot::runtime

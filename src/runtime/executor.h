@@ -19,6 +19,7 @@
 #include "runtime/parallel.h"
 #include "runtime/tally.h"
 #include "runtime/tensor.h"
+#include "runtime/waves.h"
 
 namespace ingot::runtime {
 
@@ -87,6 +88,7 @@ struct RunOptions {
   bool cancelled() const noexcept { return cancel && cancel->load(std::memory_order_relaxed) != 0; }
 };
 
+struct Failure;
 struct Place;
 struct StepState;
 
@@ -117,8 +119,9 @@ class Executor {
 
   // The shape of output i for inputs of these shapes (their data is not touched, except that of dim inputs).
   std::vector<int64_t> output_shape(std::span<const Tensor* const> ins, size_t i) const;
-  // Bytes for intermediate values that a run with these inputs needs, outputs not overlapping inputs.
-  uint64_t scratch_size(std::span<const Tensor* const> ins) const;
+  // Bytes for intermediate values that a run with these inputs needs, outputs not overlapping inputs, whether it has
+  // one thread or as many as `threads`.
+  uint64_t scratch_size(std::span<const Tensor* const> ins, uint32_t threads) const;
 
  private:
   // Whether tensors fit as those of the remembered run did; then the places point at them. If not, w.known still holds:
@@ -130,23 +133,31 @@ class Executor {
   void bind(std::span<const Tensor* const> ins, bool need_data, Workspace& w) const;
   void check_outputs(std::span<const Tensor* const> outs, bool need_data, Workspace& w) const;
   void check_overlap(Workspace& w) const;
+  void take_place(Workspace& w, size_t output, size_t input) const noexcept;
+  // Whether outputs whose spans meet that of an input may lie there, and meet no other output's.
+  bool overlaps_fit(Workspace& w) const noexcept;
   bool may_be_in_place(const Workspace& w, size_t output, size_t input) const noexcept;
+  // Whether a run of so many threads runs waves.
+  bool in_waves(uint32_t threads) const noexcept { return waves_.differ && threads > 1; }
   void lay_out(Workspace& w) const;
+  uint64_t place_buffers(const StepOrder& order, Workspace& w) const;
   void copy_in(char* scratch, Workspace& w) const;
   void copy_out(Workspace& w) const;
   void prepare(const StepSpec& step, StepState& state, Workspace& w) const;
   // The short way of a run like the last: each step is one call (Workspace::calls_of).
   void call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const;
-  void launch(const StepSpec& step, const jit::Body& body, const RunOptions& options, StepState& state, Workspace& w,
-              RunCounts& counts) const;
-  void run_routine(const StepSpec& step, const RunOptions& options, Workspace& w, RunCounts& counts) const;
+  // Runs the steps of one wave that come before the first failure in the plan, and notes those that fail.
+  void run_wave(std::span<const uint32_t> steps, bool again, std::span<const jit::Body* const> bodies,
+                const RunOptions& options, Workspace& w, RunCounts& counts, Failure& failure) const;
+  // Notes how much the steps of each wave move together, also where they run in turn.
+  void note_footprints(Workspace& w) const noexcept;
+  jit::Fault run_routine(const StepSpec& step, const RunOptions& options, Workspace& w, RunCounts& counts) const;
   const Place& place_of(const loop::TensorRef& ref, const Workspace& w) const;
 
   ExecutorPlan plan_;
   std::shared_ptr<Tallies> tallies_;
-  std::vector<uint32_t> slot_of_;      // per buffer: its slot; buffers that never live together share one
+  const Waves waves_;
   std::vector<uint32_t> constant_at_;  // per graph value: index among constants
-  uint32_t slots_ = 0;
   // Per output and input: whether the output may be the input's own memory, elementwise in place.
   std::vector<bool> in_place_;
   // Inputs, then outputs: some reshape shares the memory, which has to be compact.

@@ -127,8 +127,8 @@ class Gather {
 
 }  // namespace
 
-jit::Fault gather(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
-                  const RunOptions& options) noexcept {
+jit::Fault gather(const loop::Routine& routine, std::span<const RoutineTensor> tensors, const RunOptions& options,
+                  uint64_t& forks) noexcept {
   const Gather work(routine.axis, tensors);
   if (work.empty()) return {};
   if (const jit::Fault fault = work.fault(); fault.check != 0) return fault;
@@ -148,10 +148,13 @@ jit::Fault gather(const loop::Routine& routine, std::span<const RoutineTensor> t
       s.work.copy(first, std::min(s.rows, first + s.each));
     }
   };
-  const uint32_t width = options.parallel ? options.parallel->width() : 1;
-  if (const auto tasks = static_cast<uint32_t>(std::min<int64_t>(pieces, width)); tasks > 1)
+  const auto tasks = static_cast<uint32_t>(std::min<int64_t>(pieces, width_of(options)));
+  if (tasks > 1) {
+    ++forks;
     options.parallel->run(tasks, task, &shared);
-  else task(&shared, 0);
+  } else {
+    task(&shared, 0);
+  }
   return {};
 }
 

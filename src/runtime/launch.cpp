@@ -1,6 +1,5 @@
-// One step of a plan: prepared for the tensors at hand, then launched, by one thread or by several.
+// One step of a plan, prepared for the tensors at hand.
 #include <algorithm>
-#include <mutex>
 
 #include "base/error.h"
 #include "runtime/fp_env.h"
@@ -12,10 +11,6 @@ namespace {
 
 using loop::RefKind;
 using loop::ViewKind;
-
-// Non-temporal stores win once a launch moves more than the last-level cache keeps: measured at about 24 MB with a 32
-// MB cache, and they lose ten times when the data would have stayed in it.
-constexpr uint64_t stream_bytes = uint64_t{24} << 20;
 
 }  // namespace
 
@@ -53,7 +48,7 @@ void Executor::prepare(const StepSpec& step, StepState& state, Workspace& w) con
     return n;
   };
   state.origins.assign(step.views.size(), {});
-  state.read = state.written = 0;
+  state.read = state.written = state.footprint = 0;
   for (size_t v = 0; v < step.views.size(); ++v) {
     const loop::ViewBinding& b = step.views[v];
     jit::ViewArg& arg = w.views[v];
@@ -98,68 +93,6 @@ void Executor::prepare(const StepSpec& step, StepState& state, Workspace& w) con
     for (const loop::Node& n : kernel.nodes)
       if (n.op == loop::Prim::fetch) state.read += ir::item_size(n.type) * (places(n.axes) - 1);
   state.launch.prepare(*step.program, w.sizes.data(), w.views.data());
-}
-
-void Executor::launch(const StepSpec& step, const jit::Body& body, const RunOptions& options, StepState& state,
-                      Workspace& w, RunCounts& counts) const {
-  counts.bytes_read += state.read;
-  counts.bytes_written += state.written;
-  jit::Launch& launch = state.launch;
-  launch.allow_stream(state.read + state.written >= stream_bytes && !w.in_place);
-  state.move();
-  const int64_t chunks = launch.chunks();
-  if (chunks == 0) return;
-  ++counts.launches;
-
-  const size_t each = aligned(launch.scratch_bytes(body));
-  if (options.cancelled()) fail(Code::cancelled, "the run was cancelled");
-  const uint32_t width = options.parallel ? options.parallel->width() : 1;
-  const auto tasks = static_cast<uint32_t>(std::min<int64_t>(chunks, width));
-  char* scratch = w.reserve(w.task_scratch, std::max<size_t>(each, 64) * std::max<uint32_t>(tasks, 1));
-  if (tasks <= 1) {
-    jit::Fault fault;
-    for (int64_t c = 0; c < chunks; ++c) {
-      if (c > 0 && options.cancelled()) fail(Code::cancelled, "the run was cancelled");
-      launch.run_chunk(body, c, scratch, fault);
-      if (fault.check != 0) fail_for(fault, step);
-    }
-    return;
-  }
-  struct Shared {
-    const jit::Launch& launch;
-    const jit::Body& body;
-    char* scratch;
-    size_t each;
-    int64_t chunks;
-    const RunOptions& options;
-    std::atomic<int64_t> next{0};
-    // Of the first chunk that has one, so that threads make no difference to the message.
-    std::mutex mutex;
-    jit::Fault fault{};
-    int64_t fault_chunk = INT64_MAX;
-  } shared{launch, body, scratch, each, chunks, options};
-  // Each task claims chunks until none is left, so any number of tasks may run one after the other.
-  options.parallel->run(
-      tasks,
-      [](void* context, uint32_t task) {
-        auto& s = *static_cast<Shared*>(context);
-        const FpEnv env;
-        for (;;) {
-          const int64_t c = s.next.fetch_add(1, std::memory_order_relaxed);
-          if (c >= s.chunks || s.options.cancelled()) return;
-          jit::Fault fault;
-          s.launch.run_chunk(s.body, c, s.scratch + task * s.each, fault);
-          if (fault.check == 0) continue;
-          const std::lock_guard lock(s.mutex);
-          if (c < s.fault_chunk) {
-            s.fault = fault;
-            s.fault_chunk = c;
-          }
-        }
-      },
-      &shared);
-  if (shared.fault.check != 0) fail_for(shared.fault, step);
-  if (options.cancelled()) fail(Code::cancelled, "the run was cancelled");
 }
 
 }  // namespace ingot::runtime

@@ -7,6 +7,14 @@
 
 namespace ingot::runtime {
 
+namespace {
+
+// Waves keep more values at once than steps in turn. Where that is more than a last-level cache holds, steps are large
+// enough to keep all threads busy one by one.
+constexpr uint64_t most_wave_scratch = uint64_t{24} << 20;
+
+}  // namespace
+
 void copy_strided(const Place& from, const Place& to, size_t item) {
   const uint32_t rank = from.rank;
   for (uint32_t d = 0; d < rank; ++d)
@@ -34,6 +42,49 @@ void copy_strided(const Place& from, const Place& to, size_t item) {
       index[d] = 0;
     }
   }
+}
+
+// Slots by lifetime: a buffer takes the smallest idle one that holds it, else the largest one, which grows; of those
+// that are born together the largest chooses first.
+uint64_t Executor::place_buffers(const StepOrder& order, Workspace& w) const {
+  std::vector<uint32_t>& idle = w.idle_slots;  // ascending by size
+  std::vector<size_t>& bytes = w.slot_bytes;
+  idle.clear();
+  bytes.clear();
+  const auto smaller = [&](uint32_t slot, size_t than) { return bytes[slot] < than; };
+  for (size_t wave = 0; wave < order.waves.size(); ++wave) {
+    const auto born = order.born[wave];
+    w.born.assign(born.begin(), born.end());
+    std::sort(w.born.begin(), w.born.end(), [&](uint32_t a, uint32_t b) {
+      return w.buffer_bytes[a] != w.buffer_bytes[b] ? w.buffer_bytes[a] > w.buffer_bytes[b] : a < b;
+    });
+    for (const uint32_t b : w.born) {
+      const size_t need = w.buffer_bytes[b];
+      if (idle.empty()) {
+        w.slot_of[b] = static_cast<uint32_t>(bytes.size());
+        bytes.push_back(need);
+        continue;
+      }
+      auto at = std::lower_bound(idle.begin(), idle.end(), need, smaller);
+      if (at == idle.end()) --at;
+      w.slot_of[b] = *at;
+      bytes[*at] = std::max(bytes[*at], need);
+      idle.erase(at);
+    }
+    for (const uint32_t b : order.dying[wave]) {
+      const uint32_t slot = w.slot_of[b];
+      idle.insert(std::lower_bound(idle.begin(), idle.end(), bytes[slot], smaller), slot);
+    }
+  }
+  uint64_t total = 0;
+  w.slot_at.resize(bytes.size());
+  for (size_t s = 0; s < bytes.size(); ++s) {
+    w.slot_at[s] = total;
+    if (__builtin_add_overflow(total, aligned(bytes[s]), &total))
+      fail(Code::out_of_memory, "scratch overflows 64 bits");
+  }
+  for (size_t b = 0; b < plan_.buffers.size(); ++b) w.buffers[b].offset = w.slot_at[w.slot_of[b]];
+  return total;
 }
 
 // Extents of buffers and constants, and the offsets of buffers and temporaries in one block of scratch.
@@ -64,22 +115,18 @@ void Executor::lay_out(Workspace& w) const {
     shape(w.constants[i], c.shape, c.dtype);
     w.constants[i].data = const_cast<char*>(reinterpret_cast<const char*>(c.data));
   }
-  uint64_t total = 0;
-  if (slots_ > 0) {
-    std::vector<size_t>& bytes = w.slot_bytes;
-    bytes.assign(slots_, 0);
-    for (size_t b = 0; b < plan_.buffers.size(); ++b) {
-      const size_t need = shape(w.buffers[b], plan_.buffers[b].shape, plan_.buffers[b].dtype);
-      bytes[slot_of_[b]] = std::max(bytes[slot_of_[b]], need);
+  for (size_t b = 0; b < plan_.buffers.size(); ++b)
+    w.buffer_bytes[b] = shape(w.buffers[b], plan_.buffers[b].shape, plan_.buffers[b].dtype);
+  w.order = &waves_.in_turn;
+  uint64_t total = place_buffers(waves_.in_turn, w);
+  if (w.wide && !w.ordered) {
+    const uint64_t most = total + most_wave_scratch;
+    w.order = &waves_.together;
+    total = place_buffers(waves_.together, w);
+    if (total > most) {
+      w.order = &waves_.in_turn;
+      total = place_buffers(waves_.in_turn, w);
     }
-    std::vector<uint64_t>& at = w.slot_at;
-    at.assign(slots_, 0);
-    for (size_t s = 0; s < slots_; ++s) {
-      at[s] = total;
-      if (__builtin_add_overflow(total, aligned(bytes[s]), &total))
-        fail(Code::out_of_memory, "scratch overflows 64 bits");
-    }
-    for (size_t b = 0; b < plan_.buffers.size(); ++b) w.buffers[b].offset = at[slot_of_[b]];
   }
   for (size_t h = 0; h < w.home.size(); ++h) {
     const bool input = h < w.inputs.size();

@@ -1,10 +1,10 @@
 #include "runtime/parallel.h"
 
 #include <sched.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -14,9 +14,9 @@ namespace ingot::runtime {
 
 namespace {
 
-// A worker looks this often for the next job before it sleeps: some tens of microseconds, the distance of two kernels
-// of one graph.
-constexpr int spin_rounds = 4000;
+// So long a thread looks for what it waits for before it sleeps: longer than waking it takes, and than a host's own
+// work between two calls often is.
+constexpr auto most_spinning = std::chrono::microseconds(200);
 
 void pause_cpu() {
 #if defined(__x86_64__)
@@ -24,6 +24,19 @@ void pause_cpu() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+// Until ready() holds or the time is over; whether it holds.
+template <class Ready>
+bool spin_until(Ready ready) {
+  const auto end = std::chrono::steady_clock::now() + most_spinning;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (ready()) return true;
+      pause_cpu();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
 }
 
 // CPUs' worth of quota in cgroup v2's cpu.max ("max 100000" or "150000 100000"); 0 if there is none.
@@ -61,15 +74,15 @@ SignalsBlocked::SignalsBlocked() {
 
 SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
 
-Pool::Pool(uint32_t threads) : width_(std::clamp<uint32_t>(threads, 1, 1024)), owner_(getpid()) {}
+Pool::Pool(uint32_t threads) : width_(std::clamp<uint32_t>(threads, 1, 1024)) {}
 
 Pool::~Pool() {
   stop_.store(true, std::memory_order_release);
   wake_.fetch_add(1, std::memory_order_release);
   wake_.notify_all();
   for (std::thread& t : threads_) {
-    if (getpid() == owner_) t.join();
-    else t.detach();  // a forked child: the thread is not there
+    if (orphaned_) t.detach();
+    else t.join();
   }
 }
 
@@ -83,8 +96,8 @@ void Pool::start() {
 }
 
 void Pool::run(uint32_t tasks, Task fn, void* context) {
-  const bool alone = tasks < 2 || tasks > 0xffff || width_ < 2 || getpid() != owner_ ||
-                     busy_.exchange(true, std::memory_order_acquire);
+  const bool alone =
+      tasks < 2 || tasks > 0xffff || width_ < 2 || orphaned_ || busy_.exchange(true, std::memory_order_acquire);
   if (alone) {
     for (uint32_t i = 0; i < tasks; ++i) fn(context, i);
     return;
@@ -100,15 +113,15 @@ void Pool::run(uint32_t tasks, Task fn, void* context) {
   const uint64_t epoch = (job_.load(std::memory_order_relaxed) >> 32) + 1;
   job_.store(epoch << 32 | uint64_t{tasks} << 16, std::memory_order_release);
   wake_.fetch_add(1, std::memory_order_release);
-  wake_.notify_all();
+  // No more than there are tasks for: each wake costs the caller microseconds.
+  if (tasks > threads_.size()) wake_.notify_all();
+  else
+    for (uint32_t i = 1; i < tasks; ++i) wake_.notify_one();
   help();
-  for (int i = 0; done_.load(std::memory_order_acquire) != tasks; ++i) {
-    if (i < spin_rounds) {
-      pause_cpu();
-    } else if (const uint32_t seen = done_.load(std::memory_order_acquire); seen != tasks) {
-      done_.wait(seen, std::memory_order_acquire);
-    }
-  }
+  const auto over = [&] { return done_.load(std::memory_order_acquire) == tasks; };
+  if (over() || spin_until(over)) return;
+  for (uint32_t seen; (seen = done_.load(std::memory_order_acquire)) != tasks;)
+    done_.wait(seen, std::memory_order_acquire);
 }
 
 void Pool::help() {
@@ -125,15 +138,14 @@ void Pool::help() {
 
 void Pool::work() {
   uint32_t seen = 0;
+  awake_.fetch_add(1, std::memory_order_relaxed);
   while (!stop_.load(std::memory_order_acquire)) {
     help();
-    int rounds = 0;
-    uint32_t now = 0;
-    while ((now = wake_.load(std::memory_order_acquire)) == seen && rounds < spin_rounds) {
-      pause_cpu();
-      ++rounds;
+    if (!spin_until([&] { return wake_.load(std::memory_order_acquire) != seen; })) {
+      awake_.fetch_sub(1, std::memory_order_relaxed);
+      wake_.wait(seen, std::memory_order_acquire);
+      awake_.fetch_add(1, std::memory_order_relaxed);
     }
-    if (now == seen) wake_.wait(seen, std::memory_order_acquire);
     seen = wake_.load(std::memory_order_acquire);
   }
 }

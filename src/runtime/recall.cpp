@@ -53,19 +53,10 @@ bool Executor::recall(std::span<const Tensor* const> ins, std::span<const Tensor
   if (outs.size() != w.outputs.size() || !recall_inputs(ins, true, w)) return false;
   for (size_t o = 0; o < outs.size(); ++o)
     if (!fits(outs[o], true, w.outputs[o])) return false;
-  w.in_place = false;
-  if (outputs_apart(w)) return true;
-  for (size_t o = 0; o < outs.size(); ++o) {
-    const Span span = w.outputs[o].span;
-    for (size_t other = 0; other < o; ++other)
-      if (!apart(span, w.outputs[other].span)) return false;
-    for (size_t i = 0; i < ins.size(); ++i) {
-      if (apart(span, w.inputs[i].span)) continue;
-      if (!may_be_in_place(w, o, i)) return false;
-      w.in_place = true;
-    }
-  }
-  return true;
+  const bool ordered = w.ordered;
+  w.in_place = w.ordered = false;
+  if (outputs_apart(w)) return !ordered;
+  return overlaps_fit(w) && w.ordered == ordered;
 }
 
 }  // namespace ingot::runtime

@@ -174,15 +174,16 @@ void searchsorted(const loop::Routine& routine, std::span<const RoutineTensor> t
 
 }  // namespace
 
-jit::Fault run_routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
-                       const RunOptions& options) noexcept {
-  if (routine.op == ir::OpCode::op_gather) return gather(routine, tensors, options);
+jit::Fault run_routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors, const RunOptions& options,
+                       uint64_t& forks) noexcept {
+  if (routine.op == ir::OpCode::op_gather) return gather(routine, tensors, options, forks);
   if (routine.op != ir::OpCode::op_searchsorted) return scatter(routine, tensors);
   searchsorted(routine, tensors);
   return {};
 }
 
-void Executor::run_routine(const StepSpec& step, const RunOptions& options, Workspace& w, RunCounts& counts) const {
+jit::Fault Executor::run_routine(const StepSpec& step, const RunOptions& options, Workspace& w,
+                                 RunCounts& counts) const {
   const size_t operands = loop::operand_count(step.routine);
   RoutineTensor tensors[4];
   for (size_t v = 0; v <= operands; ++v) {
@@ -206,11 +207,12 @@ void Executor::run_routine(const StepSpec& step, const RunOptions& options, Work
     if (options.cancelled()) fail(Code::cancelled, "the run was cancelled");
   };
   ask();
-  const jit::Fault fault = runtime::run_routine(step.routine, std::span(tensors, operands + 1), options);
-  if (fault.check != 0) fail_for(fault, step);
+  const jit::Fault fault = runtime::run_routine(step.routine, std::span(tensors, operands + 1), options, counts.forks);
+  if (fault.check != 0) return fault;
   ask();
   for (size_t v = operands + 1; v < step.views.size(); ++v)
     copy_strided(tensors[operands].place, place_of(step.views[v].ref, w), tensors[operands].place.item);
+  return fault;
 }
 
 }  // namespace ingot::runtime

@@ -25,6 +25,7 @@ RunCounts Tallies::sum() const noexcept {
   for (const Tally* t = first_.load(std::memory_order_acquire); t; t = t->next_) {
     total.runs += t->runs_.load(std::memory_order_relaxed);
     total.launches += t->launches_.load(std::memory_order_relaxed);
+    total.forks += t->forks_.load(std::memory_order_relaxed);
     total.bytes_read += t->bytes_read_.load(std::memory_order_relaxed);
     total.bytes_written += t->bytes_written_.load(std::memory_order_relaxed);
     total.scratch_bytes += t->scratch_bytes_.load(std::memory_order_relaxed);

@@ -10,7 +10,9 @@ namespace ingot::runtime {
 struct RunCounts {
   uint64_t runs = 0;
   uint64_t launches = 0;
+  uint64_t forks = 0;                          // times that work was handed to several threads
   uint64_t bytes_read = 0, bytes_written = 0;  // by kernels, as if each view were touched once a launch
+  int64_t work = 0;                            // of a run, in units of jit::Launch::work()
   uint64_t scratch_bytes = 0;                  // not a count: what is kept for runs at this moment
 };
 
@@ -20,6 +22,7 @@ class alignas(64) Tally {
   void add(const RunCounts& c) noexcept {
     bump(runs_, c.runs);
     bump(launches_, c.launches);
+    bump(forks_, c.forks);
     bump(bytes_read_, c.bytes_read);
     bump(bytes_written_, c.bytes_written);
   }
@@ -31,7 +34,7 @@ class alignas(64) Tally {
   static void bump(std::atomic<uint64_t>& counter, uint64_t by) noexcept {
     counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
   }
-  std::atomic<uint64_t> runs_{0}, launches_{0}, bytes_read_{0}, bytes_written_{0}, scratch_bytes_{0};
+  std::atomic<uint64_t> runs_{0}, launches_{0}, forks_{0}, bytes_read_{0}, bytes_written_{0}, scratch_bytes_{0};
   std::atomic<bool> held_{true};
   Tally* next_ = nullptr;
 };

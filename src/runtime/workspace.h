@@ -63,6 +63,7 @@ struct StepState {
   jit::Launch launch;
   std::vector<Origin> origins;  // per view
   uint64_t read = 0, written = 0;
+  uint64_t footprint = 0;  // what the steps of its wave move together, where all that it stores are outputs
 
   // To where the places lie now.
   void move() noexcept {
@@ -70,6 +71,32 @@ struct StepState {
       if (const Place* p = origins[v].place)
         launch.move(v, reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(p->data) + origins[v].offset));
   }
+};
+
+// The failure of a run that counts: that of the first step, in the order of the plan, that has one.
+struct Failure {
+  uint32_t step = UINT32_MAX;  // none
+  jit::Fault fault;
+
+  void note(uint32_t s, const jit::Fault& f) noexcept {
+    if (f.check == 0 || s >= step) return;
+    step = s;
+    fault = f;
+  }
+};
+
+// The least work, in units of jit::Launch::work() (some 30 a nanosecond), that is worth waking threads for: that takes
+// microseconds of the caller, and tens of them until they run.
+constexpr int64_t least_waking_work = int64_t{3} << 19;
+
+// A launch of a wave.
+struct WaveItem {
+  jit::Launch* launch;
+  const jit::Body* body;
+  uint32_t step;
+  size_t shared_at;  // where its shared memory begins
+  uint64_t footprint;
+  int64_t end = 0;  // its last chunk, and one more, when those of the items before it are counted, too
 };
 
 struct Executor::Workspace {
@@ -88,21 +115,30 @@ struct Executor::Workspace {
   std::vector<int64_t> dims;  // values of the plan's dim table
   std::vector<Place> inputs, outputs, constants, buffers;
   std::vector<uint32_t> by_address;  // inputs, then outputs, as their spans lay in memory at the last run
+  std::vector<uint32_t> around;      // of them, those whose spans reach to the address at hand
   // Where the host's memory is when a temporary stands in for it: copied in before, or out after, the steps.
   std::vector<const Place*> home;  // per input, then output; null: no temporary
   std::vector<Place> homes;
   bool temporaries = false;  // whether any
-  std::vector<size_t> slot_bytes;
+  // Buffers that never live together share a slot of scratch.
+  std::vector<size_t> buffer_bytes, slot_bytes;
   std::vector<uint64_t> slot_at;
+  std::vector<uint32_t> slot_of;           // per buffer
+  std::vector<uint32_t> idle_slots, born;  // while slots are given out
+  bool wide = false;                       // the run has threads for waves
+  bool ordered = false;                    // an output in the memory of an input wants the order of the plan
+  const StepOrder* order = nullptr;        // in which the scratch is right
+  std::vector<WaveItem> wave;              // launches that wait for each other to be started
   std::vector<int64_t> sizes;
   std::vector<jit::ViewArg> views;
-  // One a step; a single one for all where there are more steps than are worth remembering.
+  // One a step; where there are more steps than are worth remembering, as many as run at once.
   std::vector<StepState> steps;
   bool known = false;  // `steps` and the places describe a whole run without temporaries, addresses apart
   // Where `known` holds: the bodies with which each step is one call that needs no scratch (Launch::one_call), and what
   // such a run counts. Null: no bodies are known to be so.
   const jit::Body* const* calls_of = nullptr;
   RunCounts call_counts;
+  int64_t run_work = 0;  // of the remembered run
   bool in_place = false;
   uint64_t scratch_bytes = 0;  // of buffers and temporaries, before the tasks' own
   Scratch scratch;             // buffers and temporaries
@@ -132,6 +168,8 @@ inline std::string label(const char* what, size_t i, const IoSpec& spec) {
 
 // Throws what a failed check comes to.
 [[noreturn]] void fail_for(const jit::Fault& fault, const StepSpec& step);
+
+inline uint32_t width_of(const RunOptions& options) { return options.parallel ? options.parallel->width() : 1; }
 
 inline size_t aligned(size_t n) { return (n + 63) / 64 * 64; }
 

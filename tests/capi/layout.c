@@ -72,7 +72,7 @@ static void structs_keep_their_offsets(void) {
   AT(ingot_run_options, allocate, 48);
   AT(ingot_run_options, deallocate, 56);
   AT(ingot_run_options, allocator_user, 64);
-  CHECK(sizeof(ingot_stats) == 26 * 8);
+  CHECK(sizeof(ingot_stats) == 27 * 8);
   AT(ingot_stats, graphs, 8);
   AT(ingot_stats, compiles, 24);
   AT(ingot_stats, runs, 72);
@@ -82,6 +82,7 @@ static void structs_keep_their_offsets(void) {
   AT(ingot_stats, missed_disabled, 176);
   AT(ingot_stats, code_resident, 184);
   AT(ingot_stats, scratch_kept, 200);
+  AT(ingot_stats, forks, 208);
   CHECK(sizeof(ingot_io_info) == 40);
   AT(ingot_io_info, name, 8);
   AT(ingot_io_info, dtype, 16);

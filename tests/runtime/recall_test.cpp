@@ -72,7 +72,7 @@ TEST_CASE("runs of any shapes and layouts in any order, each often enough to be 
         const Case& other = cases[random() % cases.size()];
         const Tensor* of_other[] = {other.x->tensor(), other.y->tensor()};
         REQUIRE(e->executor().output_shape(of_other, 0) == other.shapes[0]);
-        (void)e->executor().scratch_size(of_other);
+        (void)e->executor().scratch_size(of_other, 1);
       }
       const int times = 1 + static_cast<int>(random() % 3);
       for (int again = 0; again < times; ++again) {
@@ -217,7 +217,7 @@ TEST_CASE("a question about other sizes is no run of them") {
     CHECK(e->executor().output_shape(second, 0).empty());
     e->run(second, to, {.serial = true});
     CHECK(sum == 255);
-    (void)e->executor().scratch_size(first);
+    (void)e->executor().scratch_size(first, 1);
     e->run(first, to, {.serial = true});
     CHECK(sum == 15);
   }

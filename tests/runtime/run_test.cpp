@@ -157,7 +157,7 @@ TEST_CASE("lent scratch is used where it suffices") {
     const auto e = compile(g, way);
     Bound serial, b;
     e->run(serial.ins, serial.outs, {.serial = true});
-    const uint64_t need = e->executor().scratch_size(b.ins);
+    const uint64_t need = e->executor().scratch_size(b.ins, 1);
     std::vector<uint8_t> memory(need + 256, 0x5a);
     auto* const lent = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
     e->run(b.ins, b.outs, {.serial = true, .scratch = lent, .scratch_bytes = need});

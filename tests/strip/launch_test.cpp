@@ -42,6 +42,19 @@ TEST_CASE("random dot kernels give the oracle's bits and touch nothing else") {
 TEST_CASE("random kernels with lanes along the rows of a fold give the oracle's bits and touch nothing else") {
   check_random(test::Shape::row_lanes, 1, 1500, 3000);
 }
+TEST_CASE("random kernels over rows that are split give the oracle's bits, whatever pieces run first and where") {
+  unsigned split = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    test::Bound bound = test::random_launch(seed, test::Shape::long_rows, 300000);
+    const auto body = jit::interpreter(bound.program);
+    jit::Launch launch;
+    const std::string text = test::difference(bound, *body, seed, launch);
+    INFO("seed ", seed, text);
+    REQUIRE(text.empty());
+    split += launch.phases() > 1 && launch.chunks() > 1;
+  }
+  CHECK(split >= 20);
+}
 TEST_CASE("larger random kernels give the oracle's bits") {
   check_random(test::Shape::pointwise, 100001, 40, 200000);
   check_random(test::Shape::folds, 100001, 40, 100000);
@@ -106,9 +119,13 @@ class Checked final : public jit::Body {
 };
 
 void run(const jit::Launch& launch, const jit::Body& body) {
-  const test::Guarded scratch((launch.scratch_bytes(body) + 63) / 64 * 64, true, 0);
+  const test::Guarded scratch((launch.scratch_bytes(body) + 63) / 64 * 64, true, 0),
+      shared(launch.shared_bytes(), true, 0);
   jit::Fault fault;
-  for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(body, c, scratch.data(), fault);
+  launch.begin(shared.data());
+  for (unsigned phase = 0; phase < launch.phases(); ++phase)
+    for (int64_t c = 0; c < launch.chunks(); ++c)
+      launch.run_chunk(body, phase, c, scratch.data(), shared.data(), fault);
 }
 
 }  // namespace

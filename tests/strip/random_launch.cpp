@@ -26,18 +26,24 @@ namespace {
 
 class Maker {
  public:
-  Maker(uint32_t seed, Shape shape, int64_t elements) : random_(seed), shape_(shape), elements_(elements) {}
+  Maker(uint32_t seed, Shape shape, int64_t elements)
+      : random_(seed),
+        shape_(shape == Shape::long_rows ? Shape::folds : shape),
+        long_rows_(shape == Shape::long_rows),
+        elements_(elements) {}
 
   Bound run() {
     const auto cols = static_cast<uint8_t>(shape_ == Shape::pointwise ? 0 : 1 + (chance(4) ? below(2) : 0));
     const auto rows = static_cast<uint8_t>(shape_ == Shape::pointwise   ? below(6)
                                            : shape_ == Shape::row_lanes ? 1 + below(3)
+                                           : long_rows_                 ? below(3)
                                                                         : below(4));
     Builder b(rows, cols);
     builder_ = &b;
     rows_ = (AxisSet{1} << rows) - 1;
     all_ = (AxisSet{1} << (rows + cols)) - 1;
-    extents(rows + cols);
+    if (long_rows_) long_extents(rows, cols);
+    else extents(rows + cols);
     expression();
     Bound bound;
     bound.program.kernel = b.finish();
@@ -67,6 +73,18 @@ class Maker {
       sizes_[a] = chance(25) ? 0 : e;
       left /= std::max<int64_t>(e, 1);
     }
+  }
+
+  // Few rows, each of more than a chunk.
+  void long_extents(size_t rows, size_t cols) {
+    static constexpr int64_t choice[] = {65537, 66560, 70001, 131072, 131073, 140000};
+    for (size_t a = 0; a < rows; ++a) sizes_.push_back(static_cast<int64_t>(1 + below(2)));
+    int64_t lanes = choice[below(std::size(choice))];
+    for (size_t a = 1; a < cols; ++a) {
+      sizes_.push_back(below(2) ? 300 : 2);
+      lanes = (lanes + sizes_.back() - 1) / sizes_.back();
+    }
+    sizes_.push_back(lanes);
   }
 
   // Pools of values by type.
@@ -220,7 +238,7 @@ class Maker {
       pool(t).push_back(grow(t));
       if (chance(6)) round();
       if (folds() && i % 7 == 6) fold();
-      if (shape_ == Shape::folds && chance(12)) scan();
+      if (shape_ == Shape::folds && chance(long_rows_ ? 60 : 12)) scan();
     }
     if (folds()) fold();
     if (shape_ == Shape::dot) dots();
@@ -420,8 +438,9 @@ class Maker {
   }
 
   Random random_;
-  Shape shape_;
-  int64_t elements_;
+  const Shape shape_;
+  const bool long_rows_;
+  const int64_t elements_;
   Builder* builder_ = nullptr;
   AxisSet rows_ = 0, all_ = 0;
   std::vector<int64_t> sizes_;
@@ -451,16 +470,22 @@ std::string difference(Bound& bound, const jit::Body& body, uint32_t seed, jit::
 
   const size_t bytes = (launch.scratch_bytes(body) + 63) / 64 * 64;
   const size_t threads = std::min<size_t>(chunks.size(), chunks.size() > 1 ? 3 : 1);
-  const auto work = [&](size_t first) {
-    const Guarded scratch(bytes, true, 0);
-    std::memset(scratch.data(), 0xC9, bytes);
-    jit::Fault fault;
-    for (size_t c = first; c < chunks.size(); c += threads) launch.run_chunk(body, chunks[c], scratch.data(), fault);
-  };
-  std::vector<std::thread> others;
-  for (size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
-  if (threads > 0) work(0);
-  for (std::thread& t : others) t.join();
+  const Guarded shared(launch.shared_bytes(), true, 0);
+  std::memset(shared.data(), 0xC9, shared.size());
+  launch.begin(shared.data());
+  for (unsigned phase = 0; phase < launch.phases(); ++phase) {
+    const auto work = [&](size_t first) {
+      const Guarded scratch(bytes, true, 0);
+      std::memset(scratch.data(), 0xC9, bytes);
+      jit::Fault fault;
+      for (size_t c = first; c < chunks.size(); c += threads)
+        launch.run_chunk(body, phase, chunks[c], scratch.data(), shared.data(), fault);
+    };
+    std::vector<std::thread> others;
+    for (size_t t = 1; t < threads; ++t) others.emplace_back(work, t);
+    if (threads > 0) work(0);
+    for (std::thread& t : others) t.join();
+  }
 
   for (size_t v = 0; v < kernel.views.size(); ++v) {
     if (kernel.views[v].kind != ViewKind::store) continue;

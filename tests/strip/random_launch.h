@@ -13,7 +13,7 @@ namespace ingot::test {
 
 using Random = std::mt19937;
 
-enum class Shape { pointwise, folds, dot, row_lanes };
+enum class Shape { pointwise, folds, dot, row_lanes, long_rows };
 
 struct Bound {
   jit::Program program;

@@ -43,7 +43,8 @@ std::string stats_json(const ingot_context* context, const ingot_executable* exe
                                 {"evictions", s.evictions},
                                 {"code_resident", s.code_resident},
                                 {"code_pinned", s.code_pinned},
-                                {"scratch_kept", s.scratch_kept}}
+                                {"scratch_kept", s.scratch_kept},
+                                {"forks", s.forks}}
              .dump(2) +
          "\n";
 }
