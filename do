@@ -11,7 +11,8 @@ usage: ./do VERB [ARGUMENT...]
   build        set up if needed, configure and compile into build/ (arguments go to ninja)
   demo         build, then run the demonstration on photographs and example graphs
   test         build, then run every test (arguments go to 'meson test'); ends with 'N passed, N failed'
-  bench        build, then print the benchmarks' ratios (arguments go to bench/run.sh)
+  bench        build, then print the benchmarks' ratios (arguments go to bench/run.sh); 'bench suite' compares with
+               other engines and code by hand, 'bench --peers' installs those engines first (bench/suite/README.md)
   lint         formatting, clang-tidy, layering, file length and text rules
   sanitize     the tests under ASan and UBSan, then under TSan (or one: 'asan', 'tsan')
   variants     the tests of a build without LLVM

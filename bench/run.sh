@@ -36,15 +36,16 @@ done
 
 # 4M f32 in rows of any length: a row added, a column multiplied in, a transpose, a reduction of each row.
 rows() {  # rows SHAPE SHAPE STATEMENT
-  printf 'ingot 1.0\ngraph @rows(%%x: f32[B, N], %%y: f32[%s]) -> (f32[%s]) {\n  %%0 = %s\n  return %%0\n}\n' "$1" "$2" \
-    "$3" >build/bench/rows.ingot
+  printf 'ingot 1.0\ngraph @rows(%%x: f32[B, N], %%y: f32[%s]) -> (f32[%s]) {\n  %%0 = %s\n  return %%0\n}\n' \
+    "$1" "$2" "$3" >build/bench/rows.ingot
 }
 row_times() {  # row_times WHAT LENGTH...
   local what=$1 n
   shift
   for n; do
     echo "$what, rows of $n"
-    build/tools/ingot bench build/bench/rows.ingot --shape "B=$((4194304 / n))" --shape "N=$n" | grep -E 'warm call|memcpy  '
+    build/tools/ingot bench build/bench/rows.ingot --shape "B=$((4194304 / n))" --shape "N=$n" |
+      grep -E 'warm call|memcpy  '
   done
 }
 rows N 'B, N' 'add %x, %y' && row_times 'x[B, N] + b[N]' 63 64 65 72 100 129 257 600 1000 1025
