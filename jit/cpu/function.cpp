@@ -33,7 +33,11 @@ FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, con
       scalar_(kernel.nodes.size()),
       lane_(kernel.nodes.size()),
       splats_(kernel.nodes.size()),
-      aheads_(kernel.views.size()) {
+      aheads_(kernel.views.size()),
+      uses_(kernel.nodes.size()) {
+  for (const loop::Node& n : kernel.nodes)
+    for (const NodeId a : n.arg)
+      if (a != loop::no_node) ++uses_[a];
   function_ = llvm::Function::Create(llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy()}, false),
                                      llvm::GlobalValue::ExternalLinkage, name, &module);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
@@ -278,6 +282,37 @@ void FunctionEmitter::emit_lanes(const Regions& regions, uint32_t region, const 
   for (const NodeId n : regions.nodes[region]) emit_lane_node(regions, n, at);
 }
 
+// The argument that is best read from memory by the instruction itself, 3 if there is none: a literal that nothing else
+// uses. Left to LLVM it is broadcast to a register first, once for all registers of the value; but the registers that
+// the core has for values under way are what limits long chains.
+size_t FunctionEmitter::memory_operand(const loop::Node& n, unsigned lanes) const {
+  constexpr size_t none = 3;
+  if (!target_.x86 || !target_.fma || !ir::is_float(n.type) || loop::is_narrow(n.type)) return none;
+  if (lanes * ir::item_size(n.type) < target_.register_bytes) return none;
+  const auto single = [&](size_t i) { return k_.nodes[n.arg[i]].op == Prim::literal && uses_[n.arg[i]] == 1; };
+  switch (n.op) {
+    case Prim::fma: return single(2) ? 2 : single(1) ? 1 : none;
+    case Prim::add:
+    case Prim::mul: return single(1) ? 1 : single(0) ? 0 : none;
+    case Prim::sub: return single(1) ? 1 : none;
+    default: return none;
+  }
+}
+
+Value* FunctionEmitter::constant_in_memory(NodeId literal, unsigned lanes) {
+  const loop::Node& n = k_.nodes[literal];
+  llvm::Constant* value = ops.literal(n.type, n.imm, lanes);
+  const llvm::Align align(target_.register_bytes);
+  auto* global = llvm::cast<llvm::GlobalVariable>(
+      module_.getOrInsertGlobal(cat("literal", literal, "x", lanes), value->getType()));
+  global->setInitializer(value);
+  global->setConstant(true);
+  global->setLinkage(llvm::GlobalValue::PrivateLinkage);
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  global->setAlignment(align);
+  return b.CreateAlignedLoad(value->getType(), global, align);
+}
+
 void FunctionEmitter::emit_lane_node(const Regions& regions, NodeId node, const Lanes& at) {
   const loop::Node& n = k_.nodes[node];
   if (n.op == Prim::load) {
@@ -290,8 +325,10 @@ void FunctionEmitter::emit_lane_node(const Regions& regions, NodeId node, const 
     return;
   }
   Value* a[3] = {};
+  const size_t memory = memory_operand(n, at.count);
   for (size_t i = 0; i < 3; ++i)
-    if (n.arg[i] != loop::no_node) a[i] = lane_of(n.arg[i], at.count);
+    if (n.arg[i] != loop::no_node)
+      a[i] = i == memory ? constant_in_memory(n.arg[i], at.count) : lane_of(n.arg[i], at.count);
   lane_[node] = n.op == Prim::check   ? emit_check(node, a[0], a[1], a[2], at)
                 : n.op == Prim::fetch ? emit_fetch(node, a[0], a[1], at)
                                       : apply(node, a[0], a[1], a[2]);

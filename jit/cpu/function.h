@@ -69,6 +69,8 @@ class FunctionEmitter {
   void emit_scalar(NodeId node);
   void emit_lanes(const Regions& regions, uint32_t region, const Lanes& at);
   void emit_lane_node(const Regions& regions, NodeId node, const Lanes& at);
+  size_t memory_operand(const loop::Node& n, unsigned lanes) const;
+  Value* constant_in_memory(NodeId literal, unsigned lanes);
   Value* emit_rare(const Regions& regions, NodeId node, const Lanes& at);
   Value* apply(NodeId node, Value* x, Value* y, Value* z);
 
@@ -135,11 +137,12 @@ class FunctionEmitter {
   std::vector<Value*> views_, holds_;        // pointers by view and hold, loaded on first use
   std::vector<Value*> scalar_, lane_;        // values by node
   std::vector<Value*> splats_;               // by node: one register of copies, made before the loops
+  std::vector<uint32_t> uses_;               // by node: how many arguments it is
   Value* stream_ = nullptr;
   bool ahead_ = false;          // whether the sweep fetches the next rows' items into the cache
   std::vector<Value*> aheads_;  // by view: how far they are
-  Value* nothing_ = nullptr;  // the address of eight zero bytes, which lanes that fetch nothing read
-  unsigned lanes_ = 0;        // of one round, in mode cols
+  Value* nothing_ = nullptr;    // the address of eight zero bytes, which lanes that fetch nothing read
+  unsigned lanes_ = 0;          // of one round, in mode cols
 };
 
 }  // namespace ingot::jit
