@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "jit/strip/items.h"
+#include "jit/strip/plan.h"
 
 namespace ingot::jit {
 
@@ -121,17 +122,25 @@ Access lane_access(const Geometry& g, const ViewPlan& v) {
   return stride == v.size ? Access::direct : Access::strided;
 }
 
-// From how many items on a row of the innermost of several lane axes is walked by itself.
-int64_t least_row(const Geometry& g, const loop::Kernel& kernel) {
-  int64_t least = Geometry::row_lanes;
-  for (size_t v = 0; v < g.views.size(); ++v) {
-    const ViewPlan& view = g.views[v];
-    const int64_t inner = view.stride[g.lane - 1];
-    if (view.kind == ViewKind::load && inner != 0 && inner != view.size)
-      least = std::min(least, Geometry::tile_row_lanes);
-    if (!kernel.views[v].boxes.empty()) least = std::min(least, Geometry::cut_row_lanes);
-  }
-  return least;
+// Whether, over the linear order of all its lane axes, a view would be copied item by item: it is neither consecutive
+// nor one value, nor the same in every row of the innermost axis, which is copied once.
+bool copied(const Geometry& g, const loop::View& view, const ViewPlan& plan) {
+  if (!view.boxes.empty()) return true;
+  if (view.kind == ViewKind::inside) return false;
+  const bool repeats = std::all_of(plan.stride, plan.stride + g.lane - 1, [](int64_t s) { return s == 0; });
+  if (repeats && view.kind != ViewKind::store) return false;
+  return !linear(g, plan, 0, g.lane) || plan.stride[g.lane - 1] != plan.size;
+}
+
+// Whether the innermost of several lane axes is walked row by row.
+bool by_rows(const Geometry& g, const loop::Kernel& kernel) {
+  const int64_t inner = g.extent[g.lane - 1];
+  if (inner >= Geometry::row_lanes) return true;
+  if (inner < Geometry::least_row_lanes && inner % loop::plain_granule != 0) return false;
+  if (inner * std::min(g.extent[g.lane - 2], most_rows) < Geometry::least_tile_lanes) return false;
+  for (size_t v = 0; v < g.views.size(); ++v)
+    if (copied(g, kernel.views[v], g.views[v])) return true;
+  return false;
 }
 
 }  // namespace
@@ -171,7 +180,7 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
     lane = 1;
   }
   ks = row_mode ? b.merge(kernel.rows, axis_count, &at) : 0;
-  if (pointwise && lane > 1 && extent[lane - 1] >= least_row(*this, kernel)) {
+  if (pointwise && lane > 1 && by_rows(*this, kernel)) {
     outer = lane - 1;
     lane = 1;
   }

@@ -62,11 +62,12 @@ struct Geometry {
   int64_t tile_rows = 1;                 // rows that are walked together (plan.h)
   bool tiled = false;                    // some view is column-like
 
-  // In a kernel without cols, lanes run over the linear order of the rows; where the innermost merged extent is long
-  // enough, the axes outside it are walked row by row instead. A row costs 200 ns, copies of what is not consecutive in
-  // that order a fraction of a nanosecond an item: `row_lanes`, less where boxes cut the rows (`cut_row_lanes`), and
-  // least where items of a row lie apart and those of neighbouring rows side by side, which tiles are for.
-  static constexpr int64_t row_lanes = 1024, cut_row_lanes = 512, tile_row_lanes = 64;
+  // In a kernel without cols, lanes run over the linear order of the rows; where that pays, the axes outside the
+  // innermost merged one are walked row by row instead, many rows to a call. A call costs some 300 ns and a row 10, and
+  // a copy of an item that is not consecutive in the linear order half a nanosecond. Rows of `row_lanes` are always
+  // walked; shorter ones, from `least_row_lanes` (or whole granules) and so many together that they are
+  // `least_tile_lanes`, where some view would be copied item by item.
+  static constexpr int64_t row_lanes = 1024, least_row_lanes = 64, least_tile_lanes = 1024;
 
   void build(const Program& program, const int64_t* sizes, const ViewArg* args);
 };

@@ -33,7 +33,13 @@ void with_size(unsigned size, F f) {
 
 template <class T>
 void fill_items(char* dst, uint64_t bits, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) put(dst + i * int64_t{sizeof(T)}, static_cast<T>(bits));
+  constexpr int64_t item = sizeof(T), run = 64 / item;
+  T copies[run];
+  std::fill_n(copies, run, static_cast<T>(bits));
+  int64_t i = 0;
+  for (; i + run <= n; i += run) std::memcpy(dst + i * item, copies, sizeof copies);
+  if (i < n && n >= run) return static_cast<void>(std::memcpy(dst + (n - run) * item, copies, sizeof copies));
+  for (; i < n; ++i) put(dst + i * item, copies[0]);
 }
 
 template <class T>

@@ -104,11 +104,11 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
     for (const ViewPlan& v : g.views)
       if (v.access != Access::uniform && v.stride[g.outer - 1] != 0) row += g.lanes * v.size;
     g.tile_rows = std::clamp<int64_t>(rows_bytes / std::max<int64_t>(1, row + held), 1, most_rows);
-    if (held * tile_rows <= most_tile_hold)
+    if (held * column_rows <= most_tile_hold)
       for (ViewPlan& v : g.views)
         if (column_like(g, v)) {
           v.tile = g.tiled = true;
-          g.tile_rows = std::max(g.tile_rows, tile_rows);
+          g.tile_rows = std::max(g.tile_rows, column_rows);
         }
   }
 

@@ -16,13 +16,16 @@ int64_t element_cost(const Program& p);
 int64_t chunk_lanes(const Program& p);
 // Lanes of a padded copy: a granule of any sweep, and what peeling bytes to 64-byte alignment may take.
 inline constexpr int64_t pad_lanes = 64;
-// Rows that share cache lines under column-like access: 64 bytes of f32. In mode row, rows that share what was staged.
+// Mode row: rows that share what was staged.
 inline constexpr int64_t tile_rows = 16;
+// Mode cols: rows that share cache lines under column-like access: neighbouring lines of f32, which many
+// processors fetch together. Each line is on a page of its own, so that more of it at once is fewer page walks.
+inline constexpr int64_t column_rows = 64;
 // Mode cols: short rows are walked together, so many that what they read, hold and write stays in L2 from sweep to
 // sweep. A call of the body for each row would cost more than the row.
 inline constexpr int64_t most_rows = 64;
 inline constexpr int64_t rows_bytes = 65536;
-// Lanes of a strip in such a tile where no block of the sum order asks for more: 16 rows of it stay in L1.
+// Lanes of a strip in such a tile where no block of the sum order asks for more: its rows stay in L2.
 inline constexpr int64_t tile_lanes = 256;
 
 // Bytes of what a walk of mode cols notes of each view (walk_cols.cpp).

@@ -42,7 +42,7 @@ class Walk {
         scratch_(scratch),
         views_(g_.views.size()),
         holds_(scratch),
-        stream_(plan.stream && body.compiled() && !g_.tiled) {
+        stream_(plan.stream && body.compiled()) {
     frame_.ptr = ptr_;
     frame_.row_step = row_step_;
     frame_.hold_step = plan.hold_pitch.data();
@@ -353,6 +353,9 @@ class Walk {
 
   // A first strip so short that the stores of the next begin on 64 bytes; k1 if there is none or no need.
   int64_t peeled_end(const Sweep& s, int64_t k0, int64_t k1) const {
+    // Both parts of a cut row end in copies, which only a long one is worth.
+    constexpr int64_t least = 256;
+    if (k1 - k0 < least) return k1;
     StreamPeel peel;
     for (const uint16_t st : s.stores) {
       const uint16_t v = kernel_.stores[st].view;
