@@ -33,8 +33,8 @@ FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, con
       scalar_(kernel.nodes.size()),
       lane_(kernel.nodes.size()),
       splats_(kernel.nodes.size()),
-      aheads_(kernel.views.size()),
-      uses_(kernel.nodes.size()) {
+      uses_(kernel.nodes.size()),
+      aheads_(kernel.views.size()) {
   for (const loop::Node& n : kernel.nodes)
     for (const NodeId a : n.arg)
       if (a != loop::no_node) ++uses_[a];
