@@ -100,6 +100,7 @@ class FunctionEmitter {
   Value* identity(NodeId fold, unsigned lanes);
   Value* merge(NodeId fold, Value* x, Value* y);
   Value* acc_pointer(NodeId fold);
+  void plain(const loop::Sweep& sweep, const Regions& regions);
   void linear(const loop::Sweep& sweep, const Regions& regions);
   void grouped(const loop::Sweep& sweep, const Regions& regions);
 
