@@ -2,6 +2,8 @@
 // that lie in each way in which a view can differ from row to row.
 #include <doctest/doctest.h>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "jit/interp/interp.h"
@@ -102,4 +104,50 @@ TEST_CASE("rows that share a call give what each of them gives alone") {
       CHECK(y == want_y);
       CHECK(sums == want_sums);
     }
+}
+
+TEST_CASE("the greatest and least of a row are right wherever a zero of the other sign or a NaN stands") {
+  Builder b(1, 1);
+  const auto view = [&](ViewKind kind, loop::AxisSet axes) {
+    return b.add_view(
+        {.kind = kind, .storage = DType::f32, .tensor = b.add_tensor(), .axes = axes, .boxes = {}, .fill = 0});
+  };
+  const Val x{b, b.load(view(ViewKind::load, 3))};
+  b.store(view(ViewKind::store, 1), x.un(Prim::fold_max).id());
+  b.store(view(ViewKind::store, 1), x.un(Prim::fold_min).id());
+  jit::Program p;
+  p.kernel = b.finish();
+  p.schedule = loop::schedule(p.kernel);
+  const auto body = jit::interpreter(p);
+  // Row r has its one other value at r.
+  for (const int64_t n : {1, 2, 7, 8, 9, 16, 70})
+    for (const float most : {-0.0f, 0.0f})
+      for (const float other : {-most, std::numeric_limits<float>::quiet_NaN()}) {
+        std::vector<float> rows(static_cast<size_t>(n * n), most), greatest(static_cast<size_t>(n)), least(greatest);
+        for (int64_t r = 0; r < n; ++r) rows[static_cast<size_t>(r * n + r)] = other;
+        const int64_t sizes[] = {n, n};
+        jit::ViewArg args[3];
+        args[0].base = reinterpret_cast<char*>(rows.data());
+        args[0].stride[0] = n * int64_t{sizeof(float)};
+        args[0].stride[1] = sizeof(float);
+        args[1].base = reinterpret_cast<char*>(greatest.data());
+        args[2].base = reinterpret_cast<char*>(least.data());
+        args[1].stride[0] = args[2].stride[0] = sizeof(float);
+        jit::Launch launch;
+        launch.prepare(p, sizes, args);
+        std::vector<char> scratch(launch.scratch_bytes(*body) + 64);
+        char* const aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+        jit::Fault fault;
+        for (int64_t c = 0; c < launch.chunks(); ++c) launch.run_chunk(*body, c, aligned, fault);
+        CAPTURE(n);
+        CAPTURE(most);
+        for (size_t r = 0; r < greatest.size(); ++r) {
+          CAPTURE(r);
+          CHECK(std::isnan(greatest[r]) == std::isnan(other));
+          CHECK(std::isnan(least[r]) == std::isnan(other));
+          if (std::isnan(other)) continue;
+          CHECK(std::signbit(greatest[r]) == (n == 1 && std::signbit(other)));
+          CHECK(std::signbit(least[r]) == (n > 1 || std::signbit(other)));
+        }
+      }
 }
