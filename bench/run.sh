@@ -52,3 +52,5 @@ rows N 'B, N' 'add %x, %y' && row_times 'x[B, N] + b[N]' 63 64 65 72 100 129 257
 rows 'B, 1' 'B, N' 'mul %x, %y' && row_times 'x[B, N] * c[B, 1]' 63 64 65 129 257
 rows '' 'N, B' 'transpose %x {perm = [1, 0]}' && row_times transpose 63 64 65 129 257
 rows '' B 'reduce_sum %x {axes = [1]}' && row_times 'reduce_sum of each row' 8 32 64 1024
+rows '' 'B, N' 'softmax %x' && row_times 'softmax of each row' 8 32 64 1024
+rows N 'B, N' 'layer_norm %x, %y' && row_times 'layer norm of each row' 8 32 64 1024
