@@ -17,7 +17,7 @@ namespace ingot::loop {
 
 inline constexpr int64_t strip_lanes = 1024;
 inline constexpr int64_t dot_block = 256;
-inline constexpr int64_t fold_granule = 64;  // lanes come in whole multiples of this in mode cols with ordered folds
+inline constexpr int64_t fold_granule = 64;   // lanes come in whole multiples of this in mode cols with ordered folds
 inline constexpr int64_t plain_granule = 16;  // and of this elsewhere
 
 // The sum order: a group of 64 k adds one t to each of eight items. Eight values become one, there and at the end, by
