@@ -14,7 +14,6 @@ namespace ingot::jit {
 
 using loop::strip_lanes;
 using loop::Sweep;
-using loop::ViewKind;
 
 namespace {
 

@@ -8,7 +8,6 @@
 
 using namespace ingot;
 using namespace ingot::oracle;
-using fuse::Why;
 using ir::Attr;
 using ir::DimId;
 using ir::DType;

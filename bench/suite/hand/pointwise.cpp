@@ -222,8 +222,8 @@ void chain64(const Arrays& s) {
     for (int k = 0; k < 8; ++k) y[k] = load(x + i + 8 * k);
     for (int step = 0; step < 16; ++step) {
       for (int k = 0; k < 8; ++k) y[k] = _mm256_fmadd_ps(y[k], all(0.75f), load(x + i + 8 * k));
-      for (int k = 0; k < 8; ++k) y[k] = _mm256_max_ps(y[k], all(-1.5f));
-      for (int k = 0; k < 8; ++k) y[k] = _mm256_sub_ps(y[k], all(0.125f));
+      for (V& v : y) v = _mm256_max_ps(v, all(-1.5f));
+      for (V& v : y) v = _mm256_sub_ps(v, all(0.125f));
     }
     for (int k = 0; k < 8; ++k) store<stream>(out(s, 0) + i + 8 * k, y[k]);
   }

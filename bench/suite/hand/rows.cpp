@@ -119,11 +119,11 @@ void softmax_tiny(const float* x, float* y, int64_t n) {
   V top = c[0];
   for (int64_t j = 1; j < n; ++j) top = _mm256_max_ps(top, c[j]);
   V total = all(0);
-  for (int64_t j = 0; j < 8; ++j) c[j] = _mm256_sub_ps(c[j], top);
+  for (V& v : c) v = _mm256_sub_ps(v, top);
   exp(c);  // those beyond n too, which nothing reads
   for (int64_t j = 0; j < n; ++j) total = _mm256_add_ps(total, c[j]);
   const V factor = _mm256_div_ps(all(1), total);
-  for (int64_t j = 0; j < 8; ++j) c[j] = _mm256_mul_ps(c[j], factor);
+  for (V& v : c) v = _mm256_mul_ps(v, factor);
   transpose(c);
   for (int64_t r = 0; r < 8; ++r) _mm256_storeu_ps(y + r * n, c[r]);
 }
