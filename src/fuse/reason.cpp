@@ -65,7 +65,10 @@ std::string structure(const Reason& r, const ir::Graph& graph, const ir::DimTabl
     case Why::unfused: return "fusion is off";
     case Why::reshape_no_map:
       return cat(op, " from ", own, " to ", theirs, " is no index map: it shares memory in row-major order");
-    case Why::reshape_in_memory: return cat(op, " lies in memory itself, and shares it in row-major order");
+    case Why::reshape_in_memory:
+      return cat(op,
+                 " is no index map: it is the same memory under another shape, so that what it reads is stored in "
+                 "row-major order");
     case Why::routine_reads: return cat(op, " is a step without a kernel: what it reads lies in memory");
     case Why::routine_makes: return cat(op, " is a step without a kernel: what it makes lies in memory");
     case Why::fetched_from: return cat(op, " fetches from it at computed indices");
@@ -81,7 +84,10 @@ std::string structure(const Reason& r, const ir::Graph& graph, const ir::DimTabl
     case Why::dot_operand: return cat(op, " would be computed again for every ", theirs, " of the matrix product");
     case Why::moved: return cat("the kernel that reads it moves or broadcasts what ", op, " makes");
     case Why::other_space: return cat(op, " makes ", own, ", the kernel that reads it goes over ", theirs);
-    case Why::cycle: return "were they one kernel, it and another would wait for each other";
+    case Why::cycle:
+      return "a third kernel reads what the one makes and makes what the other reads: as one they would wait for it, "
+             "and it "
+             "for them";
     case Why::far:
       return cat("more than ", r.limit,
                  " kernels lie behind it: it is not known whether two would wait for each other");

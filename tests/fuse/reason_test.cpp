@@ -53,7 +53,9 @@ const std::string cost = "; stored once: computing it again would cost 14 operat
 const Row rows[] = {
     {Why::reshape_no_map, "reshape (%1) from [B, C] to [C, B] is no index map: it shares memory in row-major order",
      [](Rows& n) { n.out(n.neg(n.op(OpCode::op_reshape, {n.exp(n.x)}, {shaped({n.c, n.b})}))); }},
-    {Why::reshape_in_memory, "reshape (%1) lies in memory itself, and shares it in row-major order",
+    {Why::reshape_in_memory,
+     "reshape (%1) is no index map: it is the same memory under another shape, so that what it reads is stored in "
+     "row-major order",
      [](Rows& n) { n.out(n.op(OpCode::op_reshape, {n.exp(n.x)}, {shaped({n.c, n.b})})); }},
     {Why::routine_reads, "scatter (%2) is a step without a kernel: what it reads lies in memory",
      [](Rows& n) {
@@ -127,7 +129,10 @@ const Row rows[] = {
      [](Rows& n) { n.out(n.exp(n.op(OpCode::op_reverse, {n.sum(n.x, 1)}, {axes({0})}))); }},
     {Why::other_space, "cumsum (%0) makes [C], the kernel that reads it goes over [B, C]",
      [](Rows& n) { n.out(n.add(n.x, n.scan(n.tensor("v", {n.c}), 0))); }},
-    {Why::cycle, "were they one kernel, it and another would wait for each other" + cost,
+    {Why::cycle,
+     "a third kernel reads what the one makes and makes what the other reads: as one they would wait for it, and it "
+     "for them" +
+         cost,
      [](Rows& n) {
        const ValueId e = n.exp(n.x);
        n.out(n.add(e, n.scan(n.sum(e, 0), 0)));
