@@ -120,6 +120,31 @@ void FunctionEmitter::end_loop(const Loop& loop, Value* next, Value* again, cons
   b.SetInsertPoint(after);
 }
 
+void FunctionEmitter::in_rounds(const std::vector<unsigned>& widths,
+                                const std::function<void(Value*, unsigned)>& emit) {
+  Value* n = field(offsetof(Frame, n), b.getInt64Ty());
+  Value* done = b.getInt64(0);
+  for (const unsigned width : widths) {
+    const auto fits = [&](Value* from) { return b.CreateICmpSLE(b.CreateAdd(from, b.getInt64(width)), n); };
+    llvm::BasicBlock* before = b.GetInsertBlock();
+    auto* rounds = llvm::BasicBlock::Create(module_.getContext(), "rounds", function_, exit_);
+    auto* rest = llvm::BasicBlock::Create(module_.getContext(), "rest", function_, exit_);
+    b.CreateCondBr(fits(done), rounds, rest);
+    b.SetInsertPoint(rounds);
+    const Loop loop = begin_loop(done, {});
+    emit(loop.index, width);
+    Value* next = b.CreateAdd(loop.index, b.getInt64(width), "", /*NUW=*/true, /*NSW=*/true);
+    end_loop(loop, next, fits(next), {});
+    llvm::BasicBlock* after = b.GetInsertBlock();
+    b.CreateBr(rest);
+    b.SetInsertPoint(rest);
+    llvm::PHINode* phi = b.CreatePHI(b.getInt64Ty(), 2);
+    phi->addIncoming(done, before);
+    phi->addIncoming(next, after);
+    done = phi;
+  }
+}
+
 Value* FunctionEmitter::field(size_t offset, Type* type) {
   Value*& loaded = fields_[offset];
   llvm::IRBuilder<> pre(entry_);

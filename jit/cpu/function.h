@@ -41,6 +41,9 @@ class FunctionEmitter {
   };
   Loop begin_loop(Value* start, const std::vector<Value*>& carried);
   void end_loop(const Loop& loop, Value* next, Value* again, const std::vector<Value*>& carried);
+  // All lanes of the frame in rounds of so many: of the first width while it fits, then of the next. `emit` gets the
+  // first lane of a round.
+  void in_rounds(const std::vector<unsigned>& widths, const std::function<void(Value*, unsigned)>& emit);
 
   // Prologue and epilogue. In mode cols what is between them is a loop over the rows of the call.
   void begin(const std::vector<NodeId>& uniform);

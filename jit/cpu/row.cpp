@@ -53,32 +53,11 @@ void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
     emit_tile(sweep, lists, nullptr, 1);
     return finish();
   }
-  Value* n = field(offsetof(Frame, n), b.getInt64Ty());
-  Value* done = b.getInt64(0);
   // While a wide tile fits, then single vectors.
-  std::vector<unsigned> tiles_made{1};
+  std::vector<unsigned> widths{vector_lanes};
   if (const unsigned wide = s_.dots ? wide_tile(k_, sweep, along.size(), target_) : 1; wide > 1)
-    tiles_made.insert(tiles_made.begin(), wide);
-  for (const unsigned vectors : tiles_made) {
-    Value* width = b.getInt64(vectors * vector_lanes);
-    const auto fits = [&](Value* at) { return b.CreateICmpSLE(b.CreateAdd(at, width), n); };
-    llvm::BasicBlock* before = b.GetInsertBlock();
-    auto* tiles = llvm::BasicBlock::Create(module_.getContext(), "tiles", function_, exit_);
-    auto* rest = llvm::BasicBlock::Create(module_.getContext(), "rest", function_, exit_);
-    b.CreateCondBr(fits(done), tiles, rest);
-    b.SetInsertPoint(tiles);
-    const Loop loop = begin_loop(done, {});
-    emit_tile(sweep, lists, loop.index, vectors);
-    Value* next = b.CreateAdd(loop.index, width);
-    end_loop(loop, next, fits(next), {});
-    llvm::BasicBlock* after = b.GetInsertBlock();
-    b.CreateBr(rest);
-    b.SetInsertPoint(rest);
-    llvm::PHINode* phi = b.CreatePHI(b.getInt64Ty(), 2);
-    phi->addIncoming(done, before);
-    phi->addIncoming(next, after);
-    done = phi;
-  }
+    widths.insert(widths.begin(), wide * vector_lanes);
+  in_rounds(widths, [&](Value* index, unsigned width) { emit_tile(sweep, lists, index, width / vector_lanes); });
   finish();
 }
 

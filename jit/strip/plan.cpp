@@ -133,8 +133,8 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   const int64_t t = g.tile_rows;
   at = arena.take(row_mode ? t * views * int64_t{sizeof(char*)} : views * place_bytes);
   item = arena.take(t * views * int64_t{sizeof(int64_t)});
-  in = arena.take(t * views);
-  splat = arena.take(views * 16);
+  if (row_mode) in = arena.take(t * views);
+  else splat = arena.take(views * 16);
   value = arena.take(t * folds * 8);
   levels = 0;
   if (row_mode) {

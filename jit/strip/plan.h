@@ -25,7 +25,7 @@ inline constexpr int64_t column_rows = 64;
 // sweep. A call of the body for each row would cost more than the row.
 inline constexpr int64_t most_rows = 64;
 inline constexpr int64_t rows_bytes = 65536;
-// Lanes of a strip in such a tile where no block of the sum order asks for more: its rows stay in L2.
+// Lanes of a strip with column-like views where no block of the sum order asks for more: its rows stay in L2.
 inline constexpr int64_t tile_lanes = 256;
 
 // Bytes of what a walk of mode cols notes of each view (tile.h).
@@ -47,7 +47,7 @@ struct Plan {
   int64_t strip = 0;  // mode row: lanes of a strip
 
   // Offsets into the scratch arena. Per-row state exists Geometry::tile_rows times.
-  size_t at = 0, item = 0, in = 0, splat = 0;       // mode cols: at and splat per view, item per view and row
+  size_t at = 0, item = 0, in = 0, splat = 0;       // per view; item, and in mode row at and in, per row too
   size_t acc = 0, stack = 0, depth = 0, value = 0;  // per row and fold
   size_t hold_at = 0;                               // the table of Frame::hold
   size_t scan = 0;                                  // per row and hold: the ScanState of one that is scanned
