@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "jit/cuda/launch_plan.h"
 #include "jit/cuda/nodes.h"
 #include "loop/rules.h"
 
@@ -40,7 +41,7 @@ class Emitter {
     if (k_.cols == 0 || dot_) elements();
     else if (scan) scans();
     else rows();
-    if (linear_width() > 0) linear();
+    if (cuda::linear_width(k_) > 0) linear();
     return std::move(out_);
   }
 
@@ -72,6 +73,7 @@ class Emitter {
     line("    i64 stride[", std::max<size_t>(k_.axis_count(), 1), "];");
     line("  } view[", std::max<size_t>(k_.views.size(), 1), "];");
     if (checks_) line("  Fault* fault;");
+    line("  char* scratch;");
     line("};");
     line();
   }
@@ -397,23 +399,9 @@ class Emitter {
     }
   }
 
-  // Items in 16 bytes if the kernel has a linear entry, else 0.
-  size_t linear_width() const {
-    if (k_.cols > 0) return 0;
-    size_t item = 0;
-    for (const View& v : k_.views) {
-      if (!v.boxes.empty() || v.kind == ViewKind::iota || v.kind == ViewKind::inside) return 0;
-      if (v.axes == 0) continue;
-      const size_t own = ir::item_size(v.storage);
-      if (v.axes != k_.row_set() || (item != 0 && own != item)) return 0;
-      item = own;
-    }
-    return item == 0 || item == 16 ? 0 : 16 / item;
-  }
-
   // 16 bytes of every view at a time; the last items by the same thread mapping, one each.
   void linear() {
-    const size_t width = linear_width();
+    const size_t width = cuda::linear_width(k_);
     line();
     line("template <class T>");
     line("struct __align__(16) Pack {");

@@ -5,6 +5,7 @@ struct Args {
     i64 value;
     i64 stride[1];
   } view[7];
+  char* scratch;
 };
 
 // One thread computes one element.

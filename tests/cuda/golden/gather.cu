@@ -6,6 +6,7 @@ struct Args {
     i64 stride[2];
   } view[5];
   Fault* fault;
+  char* scratch;
 };
 
 // One thread computes one element.

@@ -5,6 +5,7 @@ struct Args {
     i64 value;
     i64 stride[3];
   } view[4];
+  char* scratch;
 };
 
 // One thread computes one element of the product: chains of 256 fused multiply-adds, added left to right.

@@ -5,6 +5,7 @@ struct Args {
     i64 value;
     i64 stride[2];
   } view[2];
+  char* scratch;
 };
 
 // One thread computes one row, element by element.

@@ -5,6 +5,7 @@ struct Args {
     i64 value;
     i64 stride[2];
   } view[2];
+  char* scratch;
 };
 
 // One block of 256 threads computes one row; values along the row are computed again in each sweep.
