@@ -32,12 +32,15 @@ Arena::Arena() : all_(1) {
     if (ftruncate(file_, static_cast<off_t>(size)) != 0) continue;
     void* closed = reserve(size, PROT_NONE, MAP_SHARED, file_);
     void* open = reserve(size, PROT_READ | PROT_WRITE, MAP_SHARED, file_);
-    void* cells = reserve(size * sizeof(Cell), PROT_READ | PROT_WRITE, anonymous, -1);
+    void* words = reserve(size / 4 * sizeof(Cell), PROT_READ | PROT_WRITE, anonymous, -1);
+    void* single = reserve(size * sizeof(Cell), PROT_READ | PROT_WRITE, anonymous, -1);
     void* owner = reserve(size / page * sizeof(uint32_t), PROT_READ | PROT_WRITE, anonymous, -1);
-    if (closed && open && cells && owner) {
+    if (closed && open && words && single && owner) {
       base_ = reinterpret_cast<uint64_t>(closed);
       alias_ = static_cast<char*>(open);
-      cells_ = static_cast<Cell*>(cells);
+      words_ = static_cast<Cell*>(words);
+      single_ = static_cast<Cell*>(single);
+      madvise(words, size / 4 * sizeof(Cell), MADV_HUGEPAGE);
       owner_ = static_cast<uint32_t*>(owner);
       size_ = size;
       top_ = page;
@@ -45,7 +48,8 @@ Arena::Arena() : all_(1) {
     }
     if (closed) munmap(closed, size);
     if (open) munmap(open, size);
-    if (cells) munmap(cells, size * sizeof(Cell));
+    if (words) munmap(words, size / 4 * sizeof(Cell));
+    if (single) munmap(single, size * sizeof(Cell));
     if (owner) munmap(owner, size / page * sizeof(uint32_t));
   }
   std::fprintf(stderr, "stand-in for the CUDA driver: no address space for device memory\n");
@@ -76,7 +80,8 @@ void Arena::release(Allocation& a) {
   const uint64_t first = (a.base - base_) / page * page;
   const uint64_t bytes = (a.base - base_ + a.bytes - first + page - 1) / page * page;
   fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first), static_cast<off_t>(bytes));
-  madvise(cells_ + first, bytes * sizeof(Cell), MADV_DONTNEED);
+  madvise(words_ + first / 4, bytes / 4 * sizeof(Cell), MADV_DONTNEED);
+  madvise(single_ + first, bytes * sizeof(Cell), MADV_DONTNEED);
 }
 
 size_t Arena::in_use(int device) const {

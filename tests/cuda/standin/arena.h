@@ -52,7 +52,9 @@ class Arena {
 
   // Where the host can read and write what is at a device address.
   char* host(uint64_t address) const { return alias_ + (address - base_); }
-  Cell* cells(uint64_t address) const { return cells_ + (address - base_); }
+  // One for each four bytes of the range, and one for each byte.
+  Cell* words() const { return words_; }
+  Cell* single() const { return single_; }
 
   void open();
   void close();
@@ -65,7 +67,8 @@ class Arena {
   uint64_t base_ = 0, size_ = 0, top_ = 0;
   int file_ = -1;
   char* alias_ = nullptr;
-  Cell* cells_ = nullptr;
+  Cell* words_ = nullptr;
+  Cell* single_ = nullptr;
   uint32_t* owner_ = nullptr;
   std::vector<Allocation> all_;
   std::unordered_map<int, size_t> in_use_;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "cells.h"
 #include "exec.h"
 
 namespace standin {
@@ -11,43 +12,6 @@ namespace standin {
 namespace {
 
 enum class Access { read, write, atomic };
-
-// What a cell says: era, syncs of the warp, thread, whether more than one was there, whether it was an atomic.
-enum Spread : unsigned { one_thread, one_warp, many_warps, many_blocks };
-
-uint64_t era_of(uint64_t cell) { return cell >> tag_bits; }
-unsigned thread_of(uint64_t cell) { return cell >> thread_shift & thread_mask; }
-unsigned spread_of(uint64_t cell) { return cell >> 1 & 3; }
-bool atomic_in(uint64_t cell) { return cell & 1; }
-
-// Whether the warp has exchanged or synchronised since: the cell's count is below this thread's.
-bool before_sync(uint64_t cell, uint64_t me) {
-  const uint64_t a = cell >> stamp_shift & stamp_mask, b = me >> stamp_shift & stamp_mask;
-  return ((a - b) & stamp_mask) > stamp_mask / 2;
-}
-
-// Whether what the cell tells of has no order with the running thread.
-bool unordered(uint64_t cell, uint64_t me) {
-  const uint64_t era = era_of(cell);
-  if (era < exec.launch_era) return false;
-  if (spread_of(cell) == many_blocks || era < exec.block_era) return true;
-  if (era < exec.era) return false;
-  if (spread_of(cell) == many_warps || thread_of(cell) / 32 != thread_of(me) / 32) {
-    return spread_of(cell) == many_warps || true;
-  }
-  if (spread_of(cell) == one_thread && thread_of(cell) == thread_of(me)) return false;
-  return !before_sync(cell, me);
-}
-
-// The cell after this thread joined those that it tells of.
-uint64_t with(uint64_t cell, uint64_t me) {
-  const uint64_t era = era_of(cell);
-  if (era < exec.launch_era) return me;
-  if (spread_of(cell) == many_blocks || era < exec.block_era) return me | many_blocks << 1;
-  if (!unordered(cell, me)) return me;
-  return me | (spread_of(cell) == many_warps || thread_of(cell) / 32 != thread_of(me) / 32 ? many_warps : one_warp)
-                  << 1;
-}
 
 std::string hex(uint64_t v) {
   char text[24];
@@ -69,34 +33,77 @@ std::string other(uint64_t cell) {
 
 const char* word(Access a) { return a == Access::read ? "read" : a == Access::write ? "write" : "atomic"; }
 
-[[noreturn]] void race(Access a, uint64_t address, size_t bytes, const std::string& object, uint64_t cell,
-                       bool was_write) {
+// An access under way. Cells are for four bytes each, until something smaller than that comes: then the four bytes have
+// theirs, and the one says so.
+struct Touch {
+  Access access;
+  uint64_t address;
+  size_t bytes;
+  const SharedObject* shared;  // null: an allocation
+  uint64_t me, floor;
+};
+
+constexpr uint64_t split = ~uint64_t{0};
+
+std::string object_text(const Touch& t) {
+  if (t.shared) return "shared " + t.shared->name;
+  const Allocation& a = *exec.memory->find(t.address);
+  return "the allocation of " + std::to_string(a.bytes) + " bytes at " + hex(a.base);
+}
+
+[[noreturn]] void race(const Touch& t, uint64_t cell, bool was_write) {
   const bool blocks = spread_of(cell) == many_blocks || era_of(cell) < exec.block_era;
   stop(CUDA_ERROR_ILLEGAL_ADDRESS, std::string("race ") + (blocks ? "between blocks: " : "between threads: ") +
-                                       where() + ": " + word(a) + " of " + std::to_string(bytes) + " bytes at " +
-                                       hex(address) + " in " + object + ", where " + other(cell) + " did " +
+                                       where() + ": " + word(t.access) + " of " + std::to_string(t.bytes) +
+                                       " bytes at " + hex(t.address) + " in " + object_text(t) + ", where " +
+                                       other(cell) + " did " +
                                        (atomic_in(cell) ? "an atomic"
                                         : was_write     ? "a write"
                                                         : "a read") +
                                        " without a barrier between");
 }
 
-template <class Name>
-inline void touch(Access a, uint64_t address, size_t bytes, Cell* cells, const Name& name) {
-  const uint64_t me = exec.era << tag_bits | exec.self->tag;
-  for (size_t i = 0; i < bytes; ++i) {
-    Cell& c = cells[i];
-    if (a == Access::read) {
-      if (unordered(c.write, me)) race(a, address, bytes, name(), c.write, true);
-      c.read = with(c.read, me);
-    } else {
-      if (unordered(c.read, me)) race(a, address, bytes, name(), c.read, false);
-      if (!(a == Access::atomic && atomic_in(c.write)) && unordered(c.write, me))
-        race(a, address, bytes, name(), c.write, true);
-      c.write = a == Access::write ? me : (atomic_in(c.write) ? with(c.write, me) : me) | 1;
+[[noreturn]] void uninitialised(const Touch& t) {
+  const uint64_t start = reinterpret_cast<uint64_t>(exec.shared) + t.shared->at;
+  stop(CUDA_ERROR_ILLEGAL_ADDRESS, "uninitialised read: " + where() + ": " + std::to_string(t.bytes) + " bytes at " +
+                                       hex(t.address) + ", " + std::to_string(t.address - start) + " bytes into " +
+                                       object_text(t));
+}
+
+inline void touch_cell(const Touch& t, Cell& c) {
+  const bool is_atomic = t.access == Access::atomic;
+  if (t.access != Access::write && t.shared && era_of(c.write) < t.floor) uninitialised(t);
+  if (t.access == Access::read) {
+    if (unordered(c.write, t.me, t.floor)) race(t, c.write, true);
+    c.read = with(c.read, t.me, t.floor);
+    return;
+  }
+  if (unordered(c.read, t.me, t.floor)) race(t, c.read, false);
+  if (!(is_atomic && atomic_in(c.write)) && unordered(c.write, t.me, t.floor)) race(t, c.write, true);
+  // A write of its own that nobody was to see before the next barrier counts for more than the atomic after it.
+  if (is_atomic && !atomic_in(c.write) && era_of(c.write) == exec.era) return;
+  c.write = !is_atomic ? t.me : (atomic_in(c.write) ? with(c.write, t.me, t.floor) : t.me) | 1;
+}
+
+// The cells of [at, at + bytes); `words` and `single` begin with the memory that `at` counts from.
+inline void touch(const Touch& t, uint64_t at, Cell* words, Cell* single) {
+  const uint64_t end = at + t.bytes;
+  for (uint64_t word = at / 4; word * 4 < end; ++word) {
+    Cell& c = words[word];
+    if (c.read == split && c.write < t.floor) c = {0, 0};
+    if (c.read != split) {
+      if (word * 4 >= at && word * 4 + 4 <= end) {
+        touch_cell(t, c);
+        continue;
+      }
+      std::fill_n(single + word * 4, 4, c);
+      c = {exec.era, split};
     }
+    for (uint64_t i = std::max(at, word * 4); i < std::min(end, word * 4 + 4); ++i) touch_cell(t, single[i]);
   }
 }
+
+inline uint64_t me() { return exec.era << tag_bits | exec.self->tag; }
 
 [[noreturn]] void stray(Access a, uint64_t address, size_t bytes, const std::string& what) {
   stop(CUDA_ERROR_ILLEGAL_ADDRESS, "stray access: " + where() + ": " + word(a) + " of " + std::to_string(bytes) +
@@ -134,14 +141,8 @@ inline void check_shared(Access a, uint64_t address, size_t bytes, uint64_t offs
   const uint16_t object = exec.object_of[offset];
   if (object == 0 || offset + bytes > exec.shared_bytes || exec.object_of[offset + bytes - 1] != object)
     wrong_shared(a, address, bytes, offset);
-  Cell* const cells = &exec.shared_cells[offset];
-  if (a != Access::write)
-    for (size_t i = 0; i < bytes; ++i)
-      if (era_of(cells[i].write) < exec.block_era)
-        stop(CUDA_ERROR_ILLEGAL_ADDRESS,
-             "uninitialised read: " + where() + ": " + std::to_string(bytes) + " bytes at " + hex(address) + ", " +
-                 std::to_string(offset - exec.objects[object].at) + " bytes into shared " + exec.objects[object].name);
-  touch(a, address, bytes, cells, [&] { return "shared " + exec.objects[object].name; });
+  touch({a, address, bytes, &exec.objects[object], me(), exec.block_era}, offset, exec.shared_words.data(),
+        exec.shared_single.data());
 }
 
 inline void check(Access a, const void* p, size_t bytes, bool aligned) {
@@ -150,16 +151,18 @@ inline void check(Access a, const void* p, size_t bytes, bool aligned) {
   if (aligned && address % bytes)
     stop(CUDA_ERROR_MISALIGNED_ADDRESS,
          "misaligned: " + where() + ": " + word(a) + " of " + std::to_string(bytes) + " bytes at " + hex(address));
-  if (Allocation* const m = arena().find(address)) {
+  Arena& memory = *exec.memory;
+  if (Allocation* const m = memory.find(address)) {
     if (!m->live || m->device != exec.device || address < m->base || address + bytes > m->base + m->bytes)
       stray(a, address, bytes, of_allocation(*m, address));
-    touch(a, address, bytes, arena().cells(address),
-          [&] { return "the allocation of " + std::to_string(m->bytes) + " bytes at " + hex(m->base); });
+    touch({a, address, bytes, nullptr, me(), exec.launch_era}, address - memory.base(), memory.words(),
+          memory.single());
     return;
   }
   if (address >= exec.self->stack_low && address + bytes <= exec.self->stack_high) return;
   const uint64_t offset = address - reinterpret_cast<uint64_t>(exec.shared);
   if (offset < exec.shared_bytes) return check_shared(a, address, bytes, offset);
+  if (offset + 1024 < 1024) wrong_shared(a, address, bytes, offset);
   if (address - reinterpret_cast<uint64_t>(exec.image) < exec.image_bytes) return;
   for (const auto& [start, size] : arena().pinned)
     if (address >= reinterpret_cast<uint64_t>(start) && address + bytes <= reinterpret_cast<uint64_t>(start) + size)

@@ -114,7 +114,8 @@ std::string registrations(const std::string& text) {
   std::string out;
   for (const KernelText& k : kernels_of(text))
     out += "extern \"C\" __attribute__((visibility(\"hidden\"), used)) const standin::Info standin_kernel_" + k.name +
-           " = standin::Kernel<decltype(&" + k.name + "), &" + k.name + ">::info(" + k.bounds + ");\n";
+           " = standin::Kernel<decltype(&" + k.scope + k.name + "), &" + k.scope + k.name + ">::info(" + k.bounds +
+           ");\n";
   return out;
 }
 
@@ -145,7 +146,8 @@ std::vector<std::string> command(const CompileOptions& options) {
                                   "-nostdinc",
                                   "-fcf-protection=none",
                                   "-fdiagnostics-color=never",
-                                  options.contract ? "-ffp-contract=fast" : "-ffp-contract=off"};
+                                  options.contract ? "-ffp-contract=fast" : "-ffp-contract=off",
+                                  "-fexpensive-optimizations"};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) out.emplace_back("-march=x86-64-v3");
   out.insert(out.end(), options.defines.begin(), options.defines.end());
   return out;

@@ -60,6 +60,7 @@ struct SharedObject {
 
 // All that callbacks need of the launch in progress.
 struct Exec {
+  Arena* memory = nullptr;
   Launch* launch = nullptr;
   int device = 0;
   BlockPosition position{};
@@ -80,7 +81,7 @@ struct Exec {
   uint64_t shared_bytes = 0;
   std::vector<SharedObject> objects;  // [0] is none
   std::vector<uint16_t> object_of;
-  std::vector<Cell> shared_cells;
+  std::vector<Cell> shared_words, shared_single;  // as in the arena
   char* image = nullptr;
   uint64_t image_bytes = 0;
 };

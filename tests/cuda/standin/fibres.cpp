@@ -193,7 +193,10 @@ void prepare_module(Module& module, unsigned dynamic_shared) {
   exec.shared_bytes = module.cubin.shared_bytes;
   exec.objects.assign(1, {});
   exec.object_of.assign(exec.shared_bytes, 0);
-  if (exec.shared_cells.size() < exec.shared_bytes) exec.shared_cells.resize(exec.shared_bytes);
+  if (exec.shared_single.size() < exec.shared_bytes) {
+    exec.shared_single.resize(exec.shared_bytes + 4);
+    exec.shared_words.resize(exec.shared_bytes / 4 + 1);
+  }
   for (const Symbol& s : module.cubin.symbols) {
     if (!s.shared || s.name.starts_with("standin_")) continue;
     const uint64_t bytes = s.size == dynamic_shared_bytes ? dynamic_shared : s.size;
@@ -236,6 +239,7 @@ void yield() {
 
 CUresult execute(Launch& launch, StandinContext& context) {
   exec.launch = &launch;
+  exec.memory = &arena();
   exec.device = context.device;
   exec.failed = CUDA_SUCCESS;
   exec.self = nullptr;

@@ -56,9 +56,13 @@ bool takes_arguments(const std::string& t) {
 std::vector<KernelText> kernels_of(const std::string& text) {
   const std::vector<std::string> t = tokens(text);
   std::vector<KernelText> out;
+  std::vector<std::string> scopes;  // of each brace that is open: a namespace's name, or nothing
   for (size_t i = 0; i < t.size(); ++i) {
+    if (t[i] == "{") scopes.push_back(i > 1 && t[i - 2] == "namespace" ? t[i - 1] + "::" : "");
+    if (t[i] == "}" && !scopes.empty()) scopes.pop_back();
     if (t[i] != "__global__") continue;
-    KernelText kernel{"", "0"};
+    KernelText kernel{"", "", "0"};
+    for (const std::string& s : scopes) kernel.scope += s;
     size_t j = i + 1;
     while (j + 1 < t.size() && !(t[j + 1] == "(" && !takes_arguments(t[j]))) {
       if (!takes_arguments(t[j])) {

@@ -7,6 +7,7 @@ namespace standin {
 
 struct KernelText {
   std::string name;
+  std::string scope;   // "outer::inner::", or nothing
   std::string bounds;  // the first argument of __launch_bounds__, or 0
 };
 

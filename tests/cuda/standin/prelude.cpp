@@ -10,7 +10,7 @@ const char* prelude() {
 #define __host__
 #define __constant__ static
 #define __managed__ static
-#define __shared__ thread_local
+#define __shared__ thread_local __attribute__((used))
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __launch_bounds__(...)
