@@ -100,11 +100,13 @@ Allocation* Arena::range(uint64_t address, size_t bytes) {
 }
 
 void Arena::open() {
-  if (opened_++ == 0) mprotect(reinterpret_cast<void*>(base_), top_, PROT_READ | PROT_WRITE);
+  if (!open_) mprotect(reinterpret_cast<void*>(base_), top_, PROT_READ | PROT_WRITE);
+  open_ = true;
 }
 
 void Arena::close() {
-  if (--opened_ == 0) mprotect(reinterpret_cast<void*>(base_), top_, PROT_NONE);
+  if (open_) mprotect(reinterpret_cast<void*>(base_), top_, PROT_NONE);
+  open_ = false;
 }
 
 void Arena::release_all_of(const StandinContext* context) {

@@ -56,6 +56,7 @@ class Arena {
   Cell* words() const { return words_; }
   Cell* single() const { return single_; }
 
+  // The device's view is open from the first kernel on until the work that was waited for is over.
   void open();
   void close();
   void release_all_of(const StandinContext* context);
@@ -72,7 +73,7 @@ class Arena {
   uint32_t* owner_ = nullptr;
   std::vector<Allocation> all_;
   std::unordered_map<int, size_t> in_use_;
-  unsigned opened_ = 0;
+  bool open_ = false;
 };
 
 Arena& arena();

@@ -15,6 +15,7 @@
 #include "cubin.h"
 #include "kernels_of.h"
 #include "prelude.h"
+#include "shared_use.h"
 #include "table.h"
 
 extern char** environ;
@@ -110,12 +111,18 @@ std::string with_shared(const std::string& assembly, const std::vector<std::stri
   return out + "\t.zero\t" + bytes + "\n\t.zero\t" + std::to_string(shared_gap) + "\n";
 }
 
-std::string registrations(const std::string& text) {
+std::string registrations(const std::vector<KernelText>& kernels) {
   std::string out;
-  for (const KernelText& k : kernels_of(text))
+  for (const KernelText& k : kernels)
     out += "extern \"C\" __attribute__((visibility(\"hidden\"), used)) const standin::Info standin_kernel_" + k.name +
            " = standin::Kernel<decltype(&" + k.scope + k.name + "), &" + k.scope + k.name + ">::info(" + k.bounds +
            ");\n";
+  return out;
+}
+
+std::vector<std::string> names(const std::vector<KernelText>& kernels) {
+  std::vector<std::string> out;
+  for (const KernelText& k : kernels) out.push_back(k.name);
   return out;
 }
 
@@ -191,14 +198,17 @@ Compiled compile(const std::string& text, const std::string& name, const Compile
     out.cubin.assign(bytes.begin(), bytes.end());
     return out;
   }
+  const std::vector<KernelText> kernels = kernels_of(text);
   const Folder folder;
   const std::string log = folder.at("log"), source = folder.at("text.cu"), assembly = folder.at("text.s");
   write_all(source, std::string(prelude()) + "#line 1 \"" + name + "\"\n" + text + "\n#line 1 \"registrations\"\n" +
-                        registrations(text));
+                        registrations(kernels));
   words.insert(words.end(), {"-o", assembly, source});
   int failed = spawn(words, log);
   if (failed == 0) {
-    write_all(assembly, with_shared(read_all(assembly), dynamic_shared_of(text)) + jumps());
+    const std::string compiled = read_all(assembly);
+    write_all(assembly,
+              with_shared(compiled, dynamic_shared_of(text)) + jumps() + shared_uses(compiled, names(kernels)));
     failed = spawn({"as", "-o", folder.at("text.o"), assembly}, log);
   }
   if (failed == 0)
@@ -210,13 +220,14 @@ Compiled compile(const std::string& text, const std::string& name, const Compile
   const std::string bytes = read_all(folder.at("cubin"));
   out.cubin.assign(bytes.begin(), bytes.end());
   mark_cubin(out.cubin, options.target);
-  const uint64_t shared = read_cubin(out.cubin.data()).static_shared();
-  if (shared > 48 * 1024) {
-    char message[160];
-    std::snprintf(message, sizeof message,
-                  "ptxas error   : Entry function uses too much shared data (0x%" PRIx64 " bytes, 0xc000 max)\n",
-                  shared);
-    out.log += message;
+  const Cubin read = read_cubin(out.cubin.data());
+  for (const KernelText& k : kernels) {
+    const uint64_t shared = read.static_shared(out.cubin.data(), k.name);
+    if (shared <= 48 * 1024) continue;
+    char bytes[32];
+    std::snprintf(bytes, sizeof bytes, "0x%" PRIx64, shared);
+    out.log +=
+        "ptxas error   : Entry function '" + k.name + "' uses too much shared data (" + bytes + " bytes, 0xc000 max)\n";
     out.cubin.clear();
     return out;
   }

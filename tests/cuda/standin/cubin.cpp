@@ -15,12 +15,11 @@ const Symbol* Cubin::find(const std::string& name) const {
   return nullptr;
 }
 
-// Objects of one address count once: extern __shared__ arrays are all the same one, and a launch says how large.
-uint64_t Cubin::static_shared() const {
-  uint64_t sum = 0;
-  for (const Symbol& s : symbols)
-    if (s.shared && s.size != dynamic_shared_bytes && !s.name.starts_with("standin_")) sum += s.size;
-  return sum;
+uint64_t Cubin::static_shared(const void* image, const std::string& kernel) const {
+  const Symbol* const s = find("standin_static_" + kernel);
+  uint64_t out = 0;
+  if (s) std::memcpy(&out, static_cast<const char*>(image) + s->offset, sizeof out);
+  return out;
 }
 
 Cubin read_cubin(const void* p) {
@@ -49,10 +48,12 @@ Cubin read_cubin(const void* p) {
     for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= s.sh_size; at += sizeof(Elf64_Sym)) {
       Elf64_Sym symbol;
       std::memcpy(&symbol, base + s.sh_offset + at, sizeof symbol);
-      if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE) continue;
+      if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= sections.size()) continue;
       const unsigned type = ELF64_ST_TYPE(symbol.st_info);
       if (type != STT_OBJECT && type != STT_FUNC && type != STT_TLS) continue;
-      out.symbols.push_back({names + symbol.st_name, symbol.st_value, symbol.st_size, type == STT_TLS});
+      const Elf64_Shdr& home = sections[symbol.st_shndx];
+      out.symbols.push_back({names + symbol.st_name, symbol.st_value, symbol.st_size,
+                             home.sh_offset + symbol.st_value - home.sh_addr, type == STT_TLS});
     }
   }
   out.valid = out.find("standin_table") != nullptr;

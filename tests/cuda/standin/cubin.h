@@ -10,7 +10,8 @@ namespace standin {
 struct Symbol {
   std::string name;
   uint64_t value, size;
-  bool shared;  // lies in what __shared__ stands for: thread-local storage
+  uint64_t offset;  // in the file, of what the file holds
+  bool shared;      // lies in what __shared__ stands for: thread-local storage
 };
 
 // What the ELF file at p says of itself. No size comes with it, as in cuModuleLoadData: what is read is bounded by what
@@ -22,8 +23,9 @@ struct Cubin {
   uint64_t shared_bytes = 0;  // of the thread-local segment
   std::vector<Symbol> symbols;
 
+  // Bytes of static shared memory that a kernel names.
+  uint64_t static_shared(const void* image, const std::string& kernel) const;
   const Symbol* find(const std::string& name) const;
-  uint64_t static_shared() const;
 };
 
 Cubin read_cubin(const void* p);

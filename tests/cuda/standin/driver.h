@@ -123,6 +123,7 @@ struct Driver {
   std::mutex mutex;
   std::condition_variable_any turned;
   bool initialised = false;
+  unsigned depth = 0;  // of work that runs because other work waits for it
   std::vector<StandinContext*> primaries;
   std::unordered_map<const void*, std::shared_ptr<StandinContext>> contexts;
   std::unordered_map<const void*, std::shared_ptr<StandinStream>> streams;

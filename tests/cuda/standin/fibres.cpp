@@ -254,7 +254,6 @@ CUresult execute(Launch& launch, StandinContext& context) {
         prepare_block(x, y, z);
         go_to(next_fibre());
       }
-  arena().close();
   exec.self = nullptr;
   ++exec.era;
   exec.launch = nullptr;

@@ -48,7 +48,7 @@ bool open_module(StandinModule& m, const void* image) {
   return true;
 }
 
-void find_functions(StandinModule& m) {
+void find_functions(StandinModule& m, const void* image) {
   const std::string prefix = "standin_kernel_";
   for (const Symbol& s : m.cubin.symbols) {
     if (!s.name.starts_with(prefix)) continue;
@@ -56,7 +56,7 @@ void find_functions(StandinModule& m) {
     f->name = s.name.substr(prefix.size());
     f->module = &m;
     f->info = reinterpret_cast<const KernelInfo*>(m.base + s.value);
-    f->static_shared = m.cubin.static_shared();
+    f->static_shared = m.cubin.static_shared(image, f->name);
     f->most_dynamic = 48 * 1024 - std::min<uint64_t>(f->static_shared, 48 * 1024);
     for (unsigned i = 0; i < f->info->parameters; ++i) {
       const size_t align = f->info->align[i];
@@ -78,7 +78,7 @@ CUresult load(CUmodule* out, const void* image) {
   const auto sm = static_cast<unsigned>(setting("STANDIN_SM", 90));
   if (m->cubin.target / 10 != sm / 10 || m->cubin.target > sm) return CUDA_ERROR_NO_BINARY_FOR_GPU;
   if (!open_module(*m, image)) return CUDA_ERROR_INVALID_IMAGE;
-  find_functions(*m);
+  find_functions(*m, image);
   *out = m.get();
   driver().modules.emplace(m.get(), m);
   return CUDA_SUCCESS;

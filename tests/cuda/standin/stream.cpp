@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <chrono>
 
+#include "arena.h"
 #include "driver.h"
 
+using standin::arena;
 using standin::driver;
 
 namespace standin {
@@ -90,12 +92,14 @@ void run_until(StandinStream& stream, uint64_t seq) {
     stream.queue.pop_front();
     stream.running = true;
     stream.runner = std::this_thread::get_id();
+    ++driver().depth;
     for (const Place& p : op.after) run_until(*p.stream, p.seq);
     StandinContext& context = *stream.context;
     if (!context.sticky) {
       const CUresult code = op.run();
       if (code) context.sticky = code;
     }
+    if (--driver().depth == 0 && (op.seq == seq || stream.queue.empty() || context.sticky)) arena().close();
     stream.done = op.seq;
     stream.running = false;
     driver().turned.notify_all();
@@ -176,6 +180,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn fn, void* user) {
   if (!s) return code;
   if (!fn) return CUDA_ERROR_INVALID_VALUE;
   return standin::enqueue(*s, [fn, user] {
+    arena().close();
     driver().mutex.unlock();
     fn(user);
     driver().mutex.lock();

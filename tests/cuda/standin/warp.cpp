@@ -83,12 +83,14 @@ void answer(Fibre* lanes, unsigned lane) {
 }
 
 void refuse_lanes(unsigned mask, unsigned lane, const Warp& w) {
-  const std::string who = "warp: " + standin::where() + ": ";
-  if (!(mask >> lane & 1)) stop(CUDA_ERROR_LAUNCH_FAILED, who + "the calling lane is not in its own mask");
+  const auto refuse = [](const std::string& why) {
+    stop(CUDA_ERROR_LAUNCH_FAILED, "warp: " + standin::where() + ": " + why);
+  };
+  if (!(mask >> lane & 1)) refuse("the calling lane is not in its own mask");
   const unsigned absent = mask & ~(w.exists & ~w.over);
   if (absent)
-    stop(CUDA_ERROR_LAUNCH_FAILED, who + "lane " + std::to_string(__builtin_ctz(absent)) + " of the mask " +
-                                       (absent & w.exists ? "is over" : "is not there"));
+    refuse("lane " + std::to_string(__builtin_ctz(absent)) + " of the mask " +
+           (absent & w.exists ? "is over" : "is not there"));
 }
 
 }  // namespace
