@@ -44,8 +44,7 @@ ingot_status* ingot_compile(ingot_context* context, const ingot_graph* graph, co
     capi::need(context, "context");
     capi::need(graph, "graph");
     capi::need(executable, "executable");
-    if (o.backend < 0 || o.backend > INGOT_BACKEND_INTERPRETER)
-      fail(Code::invalid_argument, "unknown backend ", o.backend);
+    if (o.backend < 0 || o.backend > INGOT_BACKEND_CUDA) fail(Code::invalid_argument, "unknown backend ", o.backend);
     engine::CompileOptions c;
     if (o.backend) c.backend = static_cast<engine::Backend>(o.backend);
     c.fuse = o.no_fusion == 0;
