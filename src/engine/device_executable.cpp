@@ -27,7 +27,7 @@ class ContextCopier final : public runtime::Copier {
 
 struct Executable::DeviceBodies {
   std::string target;
-  std::vector<std::shared_ptr<const device::Kernel>> of_program;
+  std::vector<std::shared_ptr<const device::Kernel>> kernels;
   std::vector<const device::Kernel*> of_step;
   DeviceBodies* older;
 };
@@ -62,12 +62,19 @@ const Executable::DeviceBodies& Executable::compile_for(const device::Device& de
   const runtime::FpEnv env;
   auto fresh = std::make_unique<DeviceBodies>();
   fresh->target = target;
-  fresh->of_program.resize(programs_.size());
-  compile_all(programs_.size(), cancel, [&](size_t i) {
-    fresh->of_program[i] =
-        context_->device_kernels().get(device, programs_[i].program->kernel, programs_[i].bytes, target);
+  // The programs, then the steps that are none.
+  std::vector<size_t> routines;
+  for (size_t s = 0; s < program_of_.size(); ++s)
+    if (program_of_[s] == no_program) routines.push_back(s);
+  const size_t programs = programs_.size();
+  fresh->kernels.resize(programs + routines.size());
+  compile_all(fresh->kernels.size(), cancel, [&](size_t i) {
+    DeviceKernels& kernels = context_->device_kernels();
+    fresh->kernels[i] = i < programs ? kernels.get(device, programs_[i].program->kernel, programs_[i].bytes, target)
+                                     : kernels.get(device, plan_.steps[routines[i - programs]].routine, target);
   });
-  for (const uint32_t p : program_of_) fresh->of_step.push_back(p == no_program ? nullptr : fresh->of_program[p].get());
+  size_t next = programs;
+  for (const uint32_t p : program_of_) fresh->of_step.push_back(fresh->kernels[p == no_program ? next++ : p].get());
   fresh->older = device_bodies_.load(std::memory_order_acquire);
   for (;;) {
     if (const DeviceBodies* known = find(target)) return *known;

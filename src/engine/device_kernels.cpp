@@ -7,6 +7,7 @@
 #include "engine/kernels.h"
 #include "jit/cuda/emit.h"
 #include "jit/cuda/nvrtc.h"
+#include "jit/cuda/routines.h"
 #include "jit/image/artifact.h"
 #include "jit/image/build_id.h"
 #include "runtime/device_copy.h"
@@ -60,8 +61,21 @@ const device::Device& DeviceKernels::preferred() {
 
 std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device, const loop::Kernel& kernel,
                                                          std::span<const uint8_t> bytes, const std::string& target) {
-  const std::string text = jit::emit_cuda(kernel);
-  const cache::Key key = make_key(bytes, target, text);
+  return get(device, bytes, jit::emit_cuda(kernel), jit::cuda::entry_names(kernel), target);
+}
+
+std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device, const loop::Routine& routine,
+                                                         const std::string& target) {
+  const std::string text = jit::cuda::routine_text(routine);
+  return get(device, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, text,
+             jit::cuda::routine_entries(routine), target);
+}
+
+std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device,
+                                                         std::span<const uint8_t> identity, const std::string& text,
+                                                         std::span<const char* const> entries,
+                                                         const std::string& target) {
+  const cache::Key key = make_key(identity, target, text);
   Counters& counters = context_.counters();
   if (auto known = memory_.find(key)) {
     counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
@@ -87,8 +101,7 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
     const Span span(context_.trace(), "compile", [&] { return cat(text.size(), " bytes of CUDA C++ for ", target); });
     counters.misses.fetch_add(1, std::memory_order_relaxed);
     const auto began = std::chrono::steady_clock::now();
-    artifact =
-        device::encode(target, jit::cuda::entry_names(kernel), jit::compile_cubin(text, target, context_.nvrtc()));
+    artifact = device::encode(target, entries, jit::compile_cubin(text, target, context_.nvrtc()));
     const auto took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began);
     counters.compile_ns.fetch_add(static_cast<uint64_t>(took.count()), std::memory_order_relaxed);
     counters.compiles.fetch_add(1, std::memory_order_relaxed);

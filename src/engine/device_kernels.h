@@ -32,6 +32,9 @@ class DeviceKernels final : ForkHandler {
   // Blocks while another thread makes the same kernel. `bytes` are the program's canonical bytes; target "sm_NN".
   std::shared_ptr<const device::Kernel> get(const device::Device& device, const loop::Kernel& kernel,
                                             std::span<const uint8_t> bytes, const std::string& target);
+  // The same for a step that is no kernel.
+  std::shared_ptr<const device::Kernel> get(const device::Device& device, const loop::Routine& routine,
+                                            const std::string& target);
   // The kernel of runtime::copy_kernel().
   std::shared_ptr<const device::Kernel> copier(const device::Device& device, const std::string& target, uint32_t rank,
                                                size_t item);
@@ -49,6 +52,9 @@ class DeviceKernels final : ForkHandler {
   void after_fork_in_parent() noexcept override { lock_.unlock(); }
   void after_fork_in_child() noexcept override { lock_.unlock(); }
   std::shared_ptr<const device::Driver> driver();
+  std::shared_ptr<const device::Kernel> get(const device::Device& device, std::span<const uint8_t> identity,
+                                            const std::string& text, std::span<const char* const> entries,
+                                            const std::string& target);
 
   Context& context_;
   cache::MemoryCache<device::Kernel> memory_;

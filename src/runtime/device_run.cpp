@@ -4,8 +4,10 @@
 
 #include "base/error.h"
 #include "jit/cuda/launch_plan.h"
+#include "jit/cuda/routines.h"
 #include "runtime/device_copy.h"
 #include "runtime/residence.h"
+#include "runtime/routines.h"
 #include "runtime/workspace.h"
 
 namespace ingot::runtime {
@@ -64,7 +66,7 @@ class Session {
     return reinterpret_cast<char*>(allocated_);
   }
 
-  void launch(const device::FunctionHandle* functions, const jit::cuda::LaunchPlan& plan, uint64_t* args) const {
+  void launch(const device::FunctionHandle* functions, const jit::cuda::LaunchPlan& plan, void* args) const {
     void* parameters[] = {args};
     for (uint32_t i = 0; i < plan.count; ++i) {
       const jit::cuda::Stage& stage = plan.stages[i];
@@ -72,6 +74,23 @@ class Session {
                                           options_.stream, parameters, nullptr),
                    "launching a kernel");
     }
+  }
+
+  void routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
+               const device::FunctionHandle* functions, Address fault) const {
+    jit::cuda::RoutineArgs args;
+    const auto fill = [](const Place& from, jit::cuda::RoutinePlace& to) {
+      to.data = address(from.data);
+      to.rank = from.rank;
+      std::copy_n(from.extent, from.rank, to.extent);
+      std::copy_n(from.stride, from.rank, to.stride);
+    };
+    const size_t operands = loop::operand_count(routine);
+    for (size_t i = 0; i < operands; ++i) fill(tensors[i].place, args.operand[i]);
+    fill(tensors[operands].place, args.result);
+    args.axis = routine.axis;
+    args.fault = fault;
+    launch(functions, plan_routine(routine, args, code_.device.limits()), &args);
   }
 
   // Between two places of device memory.
@@ -163,6 +182,10 @@ void Executor::check_devices(std::span<const Tensor* const> ins, std::span<const
       fail(Code::invalid_argument, label(what, i, spec), ": lies on device ", t.device.id, ", the run is on ",
            device.ordinal());
     if (p.data == p.checked) return;
+    // A device faults on what the CPU forgives.
+    if (address(p.data) % p.item != 0)
+      fail(Code::invalid_argument, label(what, i, spec), ": its data is not aligned to its items of ", p.item,
+           " bytes, as a device wants it");
     const std::string wrong = device::not_device_memory(device, address(p.data));
     if (!wrong.empty()) fail(Code::invalid_argument, label(what, i, spec), ": ", wrong);
     p.checked = p.data;
@@ -241,7 +264,15 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
   for (size_t s = 0; s < plan_.steps.size(); ++s) {
     if (options.cancelled()) fail(Code::cancelled, "the run was cancelled");
     const StepSpec& step = plan_.steps[s];
-    if (step.routine) fail(Code::unimplemented, "CUDA code for ", ir::op_info(step.routine.op)->name);
+    if (step.routine) {
+      RoutineTensor tensors[4];
+      bind_routine(step, w, tensors, counts);
+      session.routine(step.routine, tensors, residence.functions[s], faults + s * fault_bytes);
+      const size_t result = loop::operand_count(step.routine);
+      for (size_t v = result + 1; v < step.views.size(); ++v)
+        session.copy(tensors[result].place, place_of(step.views[v].ref, w));
+      continue;
+    }
     StepState& state = w.steps[remember ? s : 0];
     DeviceStep& d = w.device_steps[remember ? s : 0];
     const loop::Kernel& kernel = step.program->kernel;

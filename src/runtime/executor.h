@@ -111,6 +111,7 @@ struct DeviceCode {
 struct Failure;
 struct Place;
 struct Residence;
+struct RoutineTensor;
 struct StepState;
 
 class Executor {
@@ -190,6 +191,9 @@ class Executor {
                 const RunOptions& options, Workspace& w, RunCounts& counts, Failure& failure) const;
   // Notes how much the steps of each wave move together, also where they run in turn.
   void note_footprints(Workspace& w) const noexcept;
+  // The operands of a step that is no kernel, then its result; counts the launch.
+  void bind_routine(const StepSpec& step, const Workspace& w, std::span<RoutineTensor> tensors,
+                    RunCounts& counts) const;
   jit::Fault run_routine(const StepSpec& step, const RunOptions& options, Workspace& w, RunCounts& counts) const;
   const Place& place_of(const loop::TensorRef& ref, const Workspace& w) const;
 

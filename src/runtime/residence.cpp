@@ -36,7 +36,7 @@ void Executor::settle(const DeviceCode& code, const device::Scope& scope) const 
   auto fresh = std::make_unique<Residence>();
   fresh->id = scope.id();
   const device::Driver& driver = code.device.driver();
-  for (const device::Kernel* k : code.of_step) fresh->functions.push_back(k ? k->load(scope) : nullptr);
+  for (const device::Kernel* k : code.of_step) fresh->functions.push_back(k->load(scope));
   size_t bytes = place_after(fault_bytes * plan_.steps.size());
   std::vector<size_t> at, sizes;
   for (const ConstantSpec& c : plan_.constants) {

@@ -7,7 +7,7 @@ namespace ingot::runtime {
 
 struct Residence {
   uint64_t id = 0;                                       // Scope::id()
-  std::vector<const device::FunctionHandle*> functions;  // per step; null for a routine
+  std::vector<const device::FunctionHandle*> functions;  // per step
   std::unique_ptr<device::Memory> block;                 // the faults, then the constants
   std::vector<device::Address> constants;
   std::unique_ptr<Residence> older;
