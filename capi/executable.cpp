@@ -113,7 +113,7 @@ ingot_status* ingot_executable_scratch_size(const ingot_executable* executable, 
                                             size_t n_inputs, uint64_t* bytes) {
   return capi::guarded([&] {
     const engine::Executable& e = engine_of(executable);
-    capi::need(bytes, "bytes") = e.executor().scratch_size(capi::tensors(inputs, n_inputs, "inputs"), e.threads());
+    capi::need(bytes, "bytes") = e.scratch_size(capi::tensors(inputs, n_inputs, "inputs"));
   });
 }
 

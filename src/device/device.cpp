@@ -22,8 +22,6 @@ bool names_context(StreamHandle stream) { return reinterpret_cast<uintptr_t>(str
 Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std::move(driver)), ordinal_(ordinal) {
   const Driver& d = *driver_;
   d.must_be_usable();
-  if (ordinal < 0 || ordinal >= d.device_count())
-    fail(Code::invalid_argument, "device ", ordinal, ": there are ", d.device_count(), " CUDA devices");
   d.must(d.cuDeviceGet(&handle_, ordinal), "finding a device");
   char name[256] = {};
   d.must(d.cuDeviceGetName(name, sizeof name - 1, handle_), "asking for a device's name");

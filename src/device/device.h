@@ -14,7 +14,7 @@ namespace ingot::device {
 // else uses it, from the first time that a run needs it.
 class Device {
  public:
-  // Throws invalid_argument for an ordinal that is none.
+  // `ordinal` is one of the driver's.
   Device(std::shared_ptr<const Driver> driver, int ordinal);
   ~Device();
   Device(const Device&) = delete;

@@ -106,6 +106,14 @@ void Executable::prepare_device(int ordinal, const std::atomic<bool>* cancel) {
   executor_->settle({device, bodies.of_step, ContextCopier(kernels, device, bodies.target)}, scope);
 }
 
+uint64_t Executable::scratch_size_on_device(std::span<const runtime::Tensor* const> ins) const {
+  DeviceKernels& kernels = context_->device_kernels();
+  for (const runtime::Tensor* t : ins)
+    if (t && t->device.type != runtime::device_cpu)
+      return executor_->scratch_size(ins, kernels.at(t->device.id).limits());
+  return executor_->scratch_size(ins, kernels.preferred().limits());
+}
+
 runtime::Device Executable::outputs_on(std::span<const runtime::Tensor* const> ins) const {
   for (const runtime::Tensor* t : ins)
     if (on_device() && t->device.type != runtime::device_cpu) return {runtime::device_cuda, t->device.id};

@@ -40,12 +40,19 @@ std::shared_ptr<const device::Driver> DeviceKernels::driver() {
 }
 
 const device::Device& DeviceKernels::at(int ordinal) {
+  const bool named = ordinal >= 0 && static_cast<size_t>(ordinal) < most_devices;
+  if (named)
+    if (const device::Device* d = known_[static_cast<size_t>(ordinal)].load(std::memory_order_acquire)) return *d;
   const std::shared_ptr<const device::Driver> d = driver();
-  d->must_be_usable();
+  if (!named || ordinal >= d->device_count())
+    fail(Code::invalid_argument, "device ", ordinal, ": there are ", d->device_count(), " CUDA devices");
   const std::lock_guard lock(lock_);
-  std::unique_ptr<device::Device>& known = devices_[ordinal];
-  if (!known) known = std::make_unique<device::Device>(d, ordinal);
-  return *known;
+  std::atomic<const device::Device*>& known = known_[static_cast<size_t>(ordinal)];
+  if (!known.load(std::memory_order_relaxed)) {
+    devices_.push_back(std::make_unique<device::Device>(d, ordinal));
+    known.store(devices_.back().get(), std::memory_order_release);
+  }
+  return *known.load(std::memory_order_relaxed);
 }
 
 const device::Device& DeviceKernels::preferred() {
@@ -139,7 +146,7 @@ void DeviceKernels::sync(int ordinal, device::StreamHandle stream) {
 
 void DeviceKernels::trim(uint64_t bytes) noexcept {
   const std::lock_guard lock(lock_);
-  for (const auto& [ordinal, device] : devices_) device->trim(bytes);
+  for (const auto& device : devices_) device->trim(bytes);
 }
 
 }  // namespace ingot::engine

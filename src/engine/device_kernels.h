@@ -1,8 +1,8 @@
 // CUDA devices of a context, and the code of kernels for them: from memory, from disk or the host's cache, from NVRTC.
 #pragma once
 
-#include <functional>
-#include <map>
+#include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -60,7 +60,10 @@ class DeviceKernels final : ForkHandler {
   cache::MemoryCache<device::Kernel> memory_;
   std::mutex lock_;
   std::shared_ptr<const device::Driver> driver_;
-  std::map<int, std::unique_ptr<device::Device>> devices_;
+  // By ordinal; found without the lock once they are there.
+  static constexpr size_t most_devices = 64;
+  std::array<std::atomic<const device::Device*>, most_devices> known_{};
+  std::vector<std::unique_ptr<device::Device>> devices_;
   std::vector<std::weak_ptr<Executable>> watched_;
   ForkRegistration registration_{*this};
 };

@@ -232,6 +232,10 @@ KernelInfo Executable::kernel(size_t step) const {
   return {loop::to_text(program.kernel), loop::to_text(program.kernel, program.schedule), plan_.steps[step].ops, p};
 }
 
+uint64_t Executable::scratch_size(std::span<const runtime::Tensor* const> ins) const {
+  return on_device() ? scratch_size_on_device(ins) : executor_->scratch_size(ins, threads());
+}
+
 std::string_view Executable::backend_used() const {
   if (on_device()) return device_bodies_.load(std::memory_order_acquire) ? "cuda" : "";
   const Bodies* known = bodies_.load(std::memory_order_acquire);

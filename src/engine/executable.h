@@ -88,6 +88,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   KernelInfo kernel(size_t step) const;
   size_t first_step(size_t program) const;  // of those that run it
   std::span<const uint8_t> kernel_bytes(size_t step) const { return programs_[program_of_[step]].bytes; }
+  // Bytes for intermediate values of a run with these inputs.
+  uint64_t scratch_size(std::span<const runtime::Tensor* const> ins) const;
   // Where outputs belong that the library makes for these inputs: on their device if one lies on a device.
   runtime::Device outputs_on(std::span<const runtime::Tensor* const> ins) const;
   // Memory there, on a device.
@@ -129,6 +131,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   const DeviceBodies* find(std::string_view target) const noexcept;
   const DeviceBodies& compile_for(const device::Device& device, const std::atomic<bool>* cancel);
   const DeviceBodies& device_bodies(const device::Device& device, const RunOptions& options);
+  uint64_t scratch_size_on_device(std::span<const runtime::Tensor* const> ins) const;
   void prepare_device(int ordinal, const std::atomic<bool>* cancel);
   void drop_device_bodies() noexcept;
   void run_device(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,

@@ -194,8 +194,8 @@ void Executor::check_devices(std::span<const Tensor* const> ins, std::span<const
   for (size_t i = 0; i < outs.size(); ++i) check("output", i, *outs[i], plan_.outputs[i], w.outputs[i]);
 }
 
-// The most that a step's launches want as scratch.
-size_t Executor::stage_scratch(const jit::cuda::DeviceLimits& limits, Workspace& w) const {
+// After lay_out(): what a run on a device needs beyond it.
+void Executor::lay_out_device(const jit::cuda::DeviceLimits& limits, Workspace& w) const {
   for (Place& p : w.buffers) p.data = reinterpret_cast<char*>(nowhere + p.offset);
   const bool remember = w.steps.size() == plan_.steps.size();
   w.device_steps.resize(w.steps.size());
@@ -203,14 +203,36 @@ size_t Executor::stage_scratch(const jit::cuda::DeviceLimits& limits, Workspace&
   for (size_t s = 0; s < plan_.steps.size(); ++s) {
     if (plan_.steps[s].routine) continue;
     const loop::Kernel& kernel = plan_.steps[s].program->kernel;
-    const size_t at = remember ? s : 0;
-    bind_views(plan_.steps[s], w.steps[at], w);
-    w.device_steps[at].prepare(kernel, w);
-    w.device_steps[at].move(w.steps[at].origins);
-    const auto plan = plan_launch(kernel, w.device_steps[at].sizes.data(), w.device_steps[at].views.data(), limits);
-    most = std::max(most, plan.scratch_bytes);
+    StepState& state = w.steps[remember ? s : 0];
+    DeviceStep& d = w.device_steps[remember ? s : 0];
+    bind_views(plan_.steps[s], state, w);
+    d.prepare(kernel, w);
+    d.move(state.origins);
+    most = std::max(most, plan_launch(kernel, d.sizes.data(), d.views.data(), limits).scratch_bytes);
   }
-  return most;
+  w.waits = false;
+  for (size_t h = 0; h < w.home.size(); ++h) w.waits = w.waits || (w.home[h] && w.homes[h].device == device_cpu);
+  w.faults_at = rounded(w.scratch_bytes);
+  w.stages_at = w.faults_at + (w.waits ? rounded(fault_bytes * plan_.steps.size()) : 0);
+  w.device_bytes = w.stages_at + most;
+}
+
+uint64_t Executor::scratch_size(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits) const {
+  const auto back = [this](Workspace* w) { give(w); };
+  const std::unique_ptr<Workspace, decltype(back)> w(take(), back);
+  std::fill(w->home.begin(), w->home.end(), nullptr);
+  bind(ins, false, *w);
+  w->wide = w->ordered = false;
+  for (size_t o = 0; o < w->outputs.size(); ++o) {
+    Place& p = w->outputs[o];
+    p.device = plan_.device;
+    p.rank = static_cast<uint32_t>(plan_.outputs[o].shape.size());
+    for (uint32_t d = 0; d < p.rank; ++d) p.extent[d] = w->dims[plan_.outputs[o].shape[d]];
+    make_compact(p, p.item);
+  }
+  lay_out(*w);
+  lay_out_device(limits, *w);
+  return w->device_bytes;
 }
 
 void Executor::run(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, const DeviceCode& code,
@@ -227,26 +249,20 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
   if (!again) {
     w.wide = false;
     resolve(ins, outs, w);
-    w.stage_scratch = stage_scratch(code.device.limits(), w);
+    lay_out_device(code.device.limits(), w);
   }
   check_devices(ins, outs, code.device, w);
   const Residence& residence = this->residence(code, scope, options);
   for (size_t i = 0; i < w.constants.size(); ++i) w.constants[i].data = reinterpret_cast<char*>(residence.constants[i]);
 
   Session session(code, scope, options);
-  // A run that waits has its own place for faults, so that it tells those of no other run.
   const size_t n_in = w.inputs.size();
-  bool waits = false;
-  for (size_t h = 0; h < w.home.size(); ++h) waits = waits || (w.home[h] && w.homes[h].device == device_cpu);
-  if (waits) session.must_not_be_captured("a tensor in host memory has to be copied");
-  const size_t faults_at = rounded(w.scratch_bytes),
-               stages_at = faults_at + (waits ? rounded(fault_bytes * plan_.steps.size()) : 0),
-               total = stages_at + w.stage_scratch;
-  char* const base = total > 0 ? session.scratch(total) : nullptr;
+  if (w.waits) session.must_not_be_captured("a tensor in host memory has to be copied");
+  char* const base = w.device_bytes > 0 ? session.scratch(w.device_bytes) : nullptr;
   for (Place& p : w.buffers) p.data = base + p.offset;
   Address faults = residence.block->at();
-  if (waits) {
-    faults = address(base + faults_at);
+  if (w.waits) {
+    faults = address(base + w.faults_at);
     session.driver().must(session.driver().cuMemsetD8Async(faults, 0, fault_bytes * plan_.steps.size(), options.stream),
                           "clearing memory");
   }
@@ -282,12 +298,13 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
     }
     d.move(state.origins);
     const jit::cuda::LaunchPlan plan = plan_launch(kernel, d.sizes.data(), d.views.data(), code.device.limits());
-    if (plan.scratch_bytes > w.stage_scratch) bug("a launch wants more scratch than was asked for");
+    if (plan.scratch_bytes > w.device_bytes - w.stages_at) bug("a launch wants more scratch than was asked for");
     counts.bytes_read += state.read;
     counts.bytes_written += state.written;
     if (plan.count == 0) continue;
     ++counts.launches;
-    d.layout->pack(d.sizes.data(), d.views.data(), faults + s * fault_bytes, address(base + stages_at), d.args.data());
+    d.layout->pack(d.sizes.data(), d.views.data(), faults + s * fault_bytes, address(base + w.stages_at),
+                   d.args.data());
     session.launch(residence.functions[s], plan, d.args.data());
   }
   for (size_t o = 0; o < w.outputs.size(); ++o) {
@@ -295,7 +312,7 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
     if (w.homes[n_in + o].device == device_cpu) session.download(w.outputs[o], w.homes[n_in + o]);
     else session.copy(w.outputs[o], w.homes[n_in + o]);
   }
-  if (waits) {
+  if (w.waits) {
     std::vector<jit::Fault> found(plan_.steps.size());
     session.driver().must(
         session.driver().cuMemcpyDtoHAsync_v2(found.data(), faults, fault_bytes * found.size(), options.stream),

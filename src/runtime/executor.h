@@ -156,6 +156,8 @@ class Executor {
   // Bytes for intermediate values that a run with these inputs needs, outputs not overlapping inputs, whether it has
   // one thread or as many as `threads`.
   uint64_t scratch_size(std::span<const Tensor* const> ins, uint32_t threads) const;
+  // The same on a device, outputs lying there.
+  uint64_t scratch_size(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits) const;
 
  private:
   // Whether tensors fit as those of the remembered run did; then the places point at them. If not, w.known still holds:
@@ -182,7 +184,7 @@ class Executor {
   void prepare(const StepSpec& step, StepState& state, Workspace& w) const;
   void check_devices(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
                      const device::Device& device, Workspace& w) const;
-  size_t stage_scratch(const jit::cuda::DeviceLimits& limits, Workspace& w) const;
+  void lay_out_device(const jit::cuda::DeviceLimits& limits, Workspace& w) const;
   const Residence& residence(const DeviceCode& code, const device::Scope& scope, const RunOptions& options) const;
   // The short way of a run like the last: each step is one call (Workspace::calls_of).
   void call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const;

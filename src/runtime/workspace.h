@@ -150,7 +150,10 @@ struct Executor::Workspace {
   // One a step; where there are more steps than are worth remembering, as many as run at once.
   std::vector<StepState> steps;
   std::vector<DeviceStep> device_steps;
-  size_t stage_scratch = 0;
+  // Scratch on a device: buffers and temporaries, faults of the run's own where it waits for its end since a tensor
+  // lies in host memory, then what the stages of a launch share.
+  bool waits = false;
+  size_t faults_at = 0, stages_at = 0, device_bytes = 0;
   bool known = false;  // `steps` and the places describe a whole run without temporaries, addresses apart
   // Where `known` holds: the bodies with which each step is one call that needs no scratch (Launch::one_call), and what
   // such a run counts. Null: no bodies are known to be so.
