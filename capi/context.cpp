@@ -3,6 +3,7 @@
 
 #include "capi/handles.h"
 #include "engine/cache_report.h"
+#include "engine/device_kernels.h"
 #include "engine/kernels.h"
 
 using namespace ingot;
@@ -207,7 +208,24 @@ ingot_status* ingot_context_cache(ingot_context* context, const char* command, s
 }
 
 ingot_status* ingot_context_trim(ingot_context* context, uint64_t bytes) {
-  return capi::guarded([&] { capi::need(context, "context").context->kernels().trim(bytes); });
+  return capi::guarded([&] {
+    engine::Context& c = *capi::need(context, "context").context;
+    c.kernels().trim(bytes);
+    c.device_kernels().trim(bytes);
+  });
+}
+
+ingot_status* ingot_context_sync(ingot_context* context, int32_t device_type, int32_t device_id, void* stream) {
+  return capi::guarded([&] {
+    engine::Context& c = *capi::need(context, "context").context;
+    if (device_type == runtime::device_cpu) {
+      if (stream) fail(Code::invalid_argument, "the CPU has no streams");
+      return;
+    }
+    if (device_type != runtime::device_cuda && device_type != runtime::device_cuda_managed)
+      fail(Code::invalid_argument, "device type ", device_type, ", expected 1 (CPU) or 2 (CUDA)");
+    c.device_kernels().sync(device_id, static_cast<device::StreamHandle>(stream));
+  });
 }
 
 }  // extern "C"

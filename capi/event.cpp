@@ -20,12 +20,15 @@ ingot_status* ingot_executable_prepare(ingot_executable* executable, const ingot
     capi::options(options);
     const auto examples = capi::tensors(inputs, n_inputs, "inputs");
     if (!examples.empty()) static_cast<void>(e.executor().scratch_size(examples, 1));
+    int device = -1;
+    for (const runtime::Tensor* t : examples)
+      if (t->device.type != runtime::device_cpu) device = t->device.id;
     if (!event) {
-      e.prepare();
+      e.prepare(nullptr, device);
       return;
     }
     auto handle = std::make_unique<ingot_event>();
-    handle->event = e.prepare_async();
+    handle->event = e.prepare_async(device);
     *event = handle.release();
   });
 }

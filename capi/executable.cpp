@@ -44,8 +44,7 @@ ingot_status* ingot_compile(ingot_context* context, const ingot_graph* graph, co
     capi::need(context, "context");
     capi::need(graph, "graph");
     capi::need(executable, "executable");
-    if (o.backend < 0 || o.backend > INGOT_BACKEND_INTERPRETER)
-      fail(Code::invalid_argument, "unknown backend ", o.backend);
+    if (o.backend < 0 || o.backend > INGOT_BACKEND_CUDA) fail(Code::invalid_argument, "unknown backend ", o.backend);
     engine::CompileOptions c;
     if (o.backend) c.backend = static_cast<engine::Backend>(o.backend);
     c.fuse = o.no_fusion == 0;
@@ -114,7 +113,7 @@ ingot_status* ingot_executable_scratch_size(const ingot_executable* executable, 
                                             size_t n_inputs, uint64_t* bytes) {
   return capi::guarded([&] {
     const engine::Executable& e = engine_of(executable);
-    capi::need(bytes, "bytes") = e.executor().scratch_size(capi::tensors(inputs, n_inputs, "inputs"), e.threads());
+    capi::need(bytes, "bytes") = e.scratch_size(capi::tensors(inputs, n_inputs, "inputs"));
   });
 }
 

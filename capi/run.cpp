@@ -44,6 +44,7 @@ engine::RunOptions run_options(const ingot_run_options* options) {
   run.cancel = reinterpret_cast<const std::atomic<uint32_t>*>(o.cancel);
   run.scratch = o.scratch;
   run.scratch_bytes = o.scratch_bytes;
+  run.stream = o.stream;
   run.allocator = allocator(o.allocate, o.deallocate, o.allocator_user);
   if (reinterpret_cast<uintptr_t>(o.scratch) % 64 != 0) fail(Code::invalid_argument, "scratch is not 64-byte aligned");
   return run;
@@ -63,12 +64,13 @@ struct Output {
   std::shared_ptr<void> allocator_user;  // of the context's allocator
   size_t bytes = 0;
   void* memory = nullptr;
+  std::unique_ptr<device::Memory> on_device;
 
   Output() = default;
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
   ~Output() {
-    if (!memory) return;
+    if (!memory || on_device) return;
     if (from.allocate) from.give_back(memory, bytes, output_alignment);
     else std::free(memory);
   }
@@ -98,8 +100,15 @@ std::unique_ptr<Output> make_output(const engine::Executable& e, std::span<const
   // Rounded up, as aligned_alloc wants it; empty ones have an address, too.
   if (bytes > SIZE_MAX - output_alignment) fail(Code::out_of_memory, "output ", i, " overflows 64 bits");
   out->bytes = empty ? output_alignment : (bytes + output_alignment - 1) / output_alignment * output_alignment;
-  out->memory = out->from.allocate ? out->from.get(out->bytes, output_alignment)
-                                   : std::aligned_alloc(output_alignment, out->bytes);
+  const runtime::Device where = e.outputs_on(ins);
+  if (out->from.allocate) {
+    out->memory = out->from.get(out->bytes, output_alignment);
+  } else if (where.type != runtime::device_cpu) {
+    out->on_device = e.allocate(where, run, out->bytes);
+    out->memory = reinterpret_cast<void*>(out->on_device->at());
+  } else {
+    out->memory = std::aligned_alloc(output_alignment, out->bytes);
+  }
   if (!out->memory) throw std::bad_alloc();
   if (reinterpret_cast<uintptr_t>(out->memory) % output_alignment != 0)
     fail(Code::invalid_argument, "the allocator returned memory that is not aligned to ", output_alignment, " bytes");
@@ -108,7 +117,7 @@ std::unique_ptr<Output> make_output(const engine::Executable& e, std::span<const
   m.manager_ctx = out.get();
   m.deleter = delete_output;
   m.dl_tensor.data = out->memory;
-  m.dl_tensor.device = {1, 0};
+  m.dl_tensor.device = {where.type, where.id};
   m.dl_tensor.ndim = static_cast<int32_t>(out->shape.size());
   m.dl_tensor.dtype = {spec.dlpack.code, spec.dlpack.bits, spec.dlpack.lanes};
   m.dl_tensor.shape = out->shape.data();

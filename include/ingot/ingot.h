@@ -278,7 +278,9 @@ typedef int32_t ingot_backend;
 enum {
   INGOT_BACKEND_AUTO = 1, /* machine code where it can be had, else the interpreter; the bits are the same */
   INGOT_BACKEND_CPU = 2,  /* machine code or UNAVAILABLE */
-  INGOT_BACKEND_INTERPRETER = 3
+  INGOT_BACKEND_INTERPRETER = 3,
+  INGOT_BACKEND_CUDA = 4 /* NVIDIA GPUs, through the driver (libcuda.so.1) and, for what is in no cache, NVRTC; never
+                            chosen by AUTO. docs/abi.md tells what differs in a run */
 };
 
 typedef int32_t ingot_log_level;
@@ -307,7 +309,7 @@ typedef uint32_t ingot_dim;   /* a dim (an extent, known or symbolic) of one gra
 /* ---- tensors: the layout of DLPack's DLTensor, so that a DLTensor* may be passed where it is at hand ---- */
 
 typedef struct ingot_device {
-  int32_t type; /* DLDeviceType; 1 is the CPU */
+  int32_t type; /* DLDeviceType: 1 CPU, 2 CUDA, 13 CUDA managed memory */
   int32_t id;
 } ingot_device;
 
@@ -471,8 +473,9 @@ typedef struct ingot_compile_options {
   ingot_backend backend; /* 0: INGOT_BACKEND_AUTO */
   uint32_t no_fusion;    /* 1: a kernel for every op; the bits are the same */
   const char* target;    /* "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"; NULL or "": the highest this machine
-                          runs. "sm_NN": for describe's "cubin". Another machine's: AUTO is interpreted, CPU fails at
-                          the run with FAILED_PRECONDITION */
+                          runs. "sm_NN" for INGOT_BACKEND_CUDA and describe's "cubin"; NULL or "" is that of the
+                          device at hand. Another machine's: AUTO is interpreted, CPU and CUDA fail at the run with
+                          FAILED_PRECONDITION */
 } ingot_compile_options;
 #define INGOT_COMPILE_OPTIONS_INIT INGOT_INIT(ingot_compile_options)
 
@@ -501,6 +504,7 @@ typedef struct ingot_run_options {
                               allocator, else the library's own memory, which it keeps for the next run */
   ingot_deallocate deallocate;
   void* allocator_user; /* has to outlive what was allocated */
+  void* stream;         /* INGOT_BACKEND_CUDA: the CUstream (or cudaStream_t) to enqueue on; NULL: the default stream */
 } ingot_run_options;
 #define INGOT_RUN_OPTIONS_INIT INGOT_INIT(ingot_run_options)
 

@@ -93,6 +93,8 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
   const std::string& target = options.target;
   if (!target.empty() && !target.starts_with("sm_") && !jit::can_run(target, target))
     fail(Code::invalid_argument, "target \"", target, "\" is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN");
+  if (options.backend == Backend::cuda && !target.empty() && !target.starts_with("sm_"))
+    fail(Code::invalid_argument, "target \"", target, "\" is no GPU: expected sm_NN");
   const std::shared_ptr<Executable> out(new Executable());
   out->context_ = std::move(context);
   out->graph_ = std::move(graph);
@@ -112,6 +114,7 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
   }
 
   runtime::ExecutorPlan frame = frame_of(out->optimised_, out->plan_);
+  if (options.backend == Backend::cuda) frame.device = runtime::device_cuda;
   const Span signature(trace, "signature", [&] { return cat(out->plan_.steps.size(), " steps"); });
   // Structurally equal kernels are one program, however often they occur.
   std::unordered_map<std::string, uint32_t> known;

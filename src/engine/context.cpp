@@ -8,6 +8,7 @@
 #include "cache/location.h"
 #include "cache/stack.h"
 #include "engine/background.h"
+#include "engine/device_kernels.h"
 #include "engine/kernels.h"
 
 namespace ingot::engine {
@@ -92,7 +93,8 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   context->log_ = make_log(options);
   context->alarms_ = std::make_unique<Alarms>(options.alarms);
   context->dumps_ = split(environment(options, "INGOT_DUMP"));
-  context->nvrtc_ = environment(options, "INGOT_NVRTC");
+  context->nvrtc_ = options.nvrtc.empty() ? environment(options, "INGOT_NVRTC") : options.nvrtc;
+  context->cuda_driver_ = options.cuda_driver.empty() ? environment(options, "INGOT_CUDA_DRIVER") : options.cuda_driver;
   if (const std::string path = environment(options, "INGOT_TRACE"); !path.empty())
     context->trace_ = watching("INGOT_TRACE", context->log_, [&] { return std::make_unique<Trace>(path); });
   if (environment(options, "INGOT_PERF_MAP") == "1")
@@ -109,6 +111,7 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   std::string modules = options.module_dir.empty() ? environment(options, "INGOT_MODULE_DIR") : options.module_dir;
   context->kernels_ = std::make_unique<Kernels>(*context, std::move(packs),
                                                 std::make_unique<cache::Stack>(std::move(stores)), std::move(modules));
+  context->device_kernels_ = std::make_unique<DeviceKernels>(*context);
   context->background_ = std::make_unique<Background>();
   return context;
 }

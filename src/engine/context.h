@@ -23,10 +23,11 @@
 namespace ingot::engine {
 
 class Background;
+class DeviceKernels;
 class Kernels;
 
 // Numbers are those of ingot_backend in the public header.
-enum class Backend : int32_t { automatic = 1, cpu = 2, interpreter = 3 };
+enum class Backend : int32_t { automatic = 1, cpu = 2, interpreter = 3, cuda = 4 };
 
 // Each counter only grows; a snapshot is not atomic as a whole.
 struct Counters {
@@ -50,10 +51,11 @@ struct ContextOptions {
   std::optional<cache::HostCallbacks> host_cache;  // trusted: what it returns is executed
   std::vector<std::string> packs;                  // absolute paths, asked in order before all else; trusted likewise
   std::string module_dir;                          // empty: INGOT_MODULE_DIR, else beside the library
-  uint32_t threads = 0;                            // 0: INGOT_NUM_THREADS, else what affinity and quota allow
-  bool no_threads = false;                         // the library creates none
-  std::shared_ptr<runtime::Parallel> parallel;     // the host's; null: the library's pool
-  Log log;                                         // without a sink: INGOT_LOG, else none
+  std::string cuda_driver, nvrtc;               // paths; empty: INGOT_CUDA_DRIVER, INGOT_NVRTC, else the usual places
+  uint32_t threads = 0;                         // 0: INGOT_NUM_THREADS, else what affinity and quota allow
+  bool no_threads = false;                      // the library creates none
+  std::shared_ptr<runtime::Parallel> parallel;  // the host's; null: the library's pool
+  Log log;                                      // without a sink: INGOT_LOG, else none
   bool ignore_environment = false;
   runtime::Allocator allocator;  // for scratch of runs and for outputs the library makes; none: its own
   std::shared_ptr<void> allocator_user;
@@ -72,6 +74,7 @@ class Context {
   Counters& counters() { return counters_; }
   const std::shared_ptr<runtime::Tallies>& tallies() const { return tallies_; }  // of runs
   Kernels& kernels() { return *kernels_; }
+  DeviceKernels& device_kernels() { return *device_kernels_; }
   Background& background() { return *background_; }
   Alarms& alarms() { return *alarms_; }
   runtime::Parallel* parallel() const { return parallel_.get(); }
@@ -83,6 +86,8 @@ class Context {
   const PerfMap* perf_map() const { return perf_map_.get(); }
   // Path of libnvrtc from INGOT_NVRTC; empty: the usual places.
   const std::string& nvrtc() const { return nvrtc_; }
+  // Path of libcuda from INGOT_CUDA_DRIVER; empty: libcuda.so.1.
+  const std::string& cuda_driver() const { return cuda_driver_; }
   // Stages that each compile writes to the log, from INGOT_DUMP: words of describe() in engine/describe.h.
   const std::vector<std::string>& dumps() const { return dumps_; }
 
@@ -94,9 +99,10 @@ class Context {
   const std::shared_ptr<runtime::Tallies> tallies_ = std::make_shared<runtime::Tallies>();
   std::shared_ptr<runtime::Parallel> parallel_;
   std::unique_ptr<Kernels> kernels_;
+  std::unique_ptr<DeviceKernels> device_kernels_;
   std::shared_ptr<cache::DiskCache> disk_;
   std::vector<std::string> dumps_;
-  std::string nvrtc_;
+  std::string nvrtc_, cuda_driver_;
   std::unique_ptr<Trace> trace_;
   std::unique_ptr<PerfMap> perf_map_;
   std::unique_ptr<Alarms> alarms_;

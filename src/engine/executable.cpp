@@ -17,6 +17,7 @@ Executable::~Executable() {
   for (auto* published : {&bodies_, &interim_}) {
     const std::unique_ptr<const Bodies> owned(published->load(std::memory_order_relaxed));
   }
+  drop_device_bodies();
   for (Subset* s = subsets_.load(std::memory_order_relaxed); s;) {
     const std::unique_ptr<Subset> owned(s);
     s = owned->older;
@@ -37,7 +38,8 @@ const Executable::Bodies& Executable::publish(std::atomic<const Bodies*>& to,
 
 // No lock is held while kernels are had: a cache callback may run this very executable, and a fork may come at any
 // time. Threads that prepare at once share the work through the memory cache; the first to finish publishes.
-void Executable::prepare(const std::atomic<bool>* cancel) {
+void Executable::prepare(const std::atomic<bool>* cancel, int ordinal) {
+  if (on_device()) return prepare_device(ordinal, cancel);
   if (ready()) return;
   const Span span(context_->trace(), "prepare", [&] { return graph_->name(); });
   const runtime::FpEnv env;
@@ -52,6 +54,12 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
   std::vector<size_t> missing;
   for (size_t i = 0; i < made.size(); ++i)
     if (!made[i]) missing.push_back(i);
+  compile_all(missing.size(), cancel,
+              [&](size_t i) { made[missing[i]] = context_->kernels().get(requests[missing[i]]); });
+  publish(bodies_, std::move(made));
+}
+
+void Executable::compile_all(size_t kernels, const std::atomic<bool>* cancel, const std::function<void(size_t)>& get) {
   const bool threads = !context_->options().no_threads && options_.backend != Backend::interpreter;
   // Each leaves the queue when it is done, also where it fails or is never begun.
   struct Queued {
@@ -63,15 +71,14 @@ void Executable::prepare(const std::atomic<bool>* cancel) {
       alarms.unqueued(1);
     }
     ~Queued() { alarms.unqueued(left); }
-  } queued(context_->alarms(), missing.size());
-  run_on_workers(missing.size(), threads, [&](size_t i) {
+  } queued(context_->alarms(), kernels);
+  run_on_workers(kernels, threads, [&](size_t i) {
     if (cancel && cancel->load(std::memory_order_relaxed)) fail(Code::cancelled, "the compile was cancelled");
     // A callback that comes on this thread may make the last release.
     const Background::Working here(context_->background(), this);
-    made[missing[i]] = context_->kernels().get(requests[missing[i]]);
+    get(i);
     queued.done();
   });
-  publish(bodies_, std::move(made));
 }
 
 // "ingot:softmax/reduce_max+sub+exp+reduce_sum+div": the graph, and the ops of the first step that runs the program.
@@ -84,10 +91,10 @@ std::string Executable::profile_name(size_t program) const {
   return ops.size() > most_ops ? cat(out, "+", ops.size() - most_ops, "more") : out;
 }
 
-std::shared_ptr<Event> Executable::prepare_async() {
+std::shared_ptr<Event> Executable::prepare_async(int ordinal) {
   auto event = std::make_shared<Event>();
   // A thread of the library's own has nobody to throw to: without memory for a message, the code has to do.
-  const auto work = [event, self = shared_from_this()](Event::Result& result) noexcept {
+  const auto work = [event, ordinal, self = shared_from_this()](Event::Result& result) noexcept {
     const auto failed = [&](Code code, const char* why) noexcept {
       result.code = code;
       try {
@@ -96,7 +103,7 @@ std::shared_ptr<Event> Executable::prepare_async() {
       }
     };
     try {
-      self->prepare(&event->cancelled());
+      self->prepare(&event->cancelled(), ordinal);
     } catch (const Error& e) {
       failed(e.code(), e.what());
     } catch (const std::exception& e) {
@@ -160,24 +167,21 @@ runtime::RunOptions Executable::for_run(const RunOptions& options) const {
   run.cancel = options.cancel;
   run.scratch = options.scratch;
   run.scratch_bytes = options.scratch_bytes;
+  if (options.stream && !on_device())
+    fail(Code::invalid_argument, "a stream is given, but the executable is none of INGOT_BACKEND_CUDA");
+  run.stream = static_cast<device::StreamHandle>(options.stream);
   run.allocator = options.allocator.allocate ? options.allocator : context_->options().allocator;
   return run;
 }
 
-// Even a span that is not wanted would be felt in a tiny run.
-template <class Run>
-void Executable::traced_run(Run&& run) const {
-  if (!context_->trace()) return run();
-  const Span span(context_->trace(), "run", [&] { return graph_->name(); });
-  run();
-}
-
 void Executable::run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
                      const RunOptions& options) {
+  if (on_device()) return run_device(ins, outs, options);
   traced_run([&] { executor_->run(ins, outs, bodies(options).of_step, for_run(options)); });
 }
 
 void Executable::run(runtime::BoundRun& bound, const RunOptions& options) {
+  if (on_device()) return run_device(bound, options);
   traced_run([&] { bound.run(bodies(options).of_step, for_run(options)); });
 }
 
@@ -228,7 +232,12 @@ KernelInfo Executable::kernel(size_t step) const {
   return {loop::to_text(program.kernel), loop::to_text(program.kernel, program.schedule), plan_.steps[step].ops, p};
 }
 
+uint64_t Executable::scratch_size(std::span<const runtime::Tensor* const> ins) const {
+  return on_device() ? scratch_size_on_device(ins) : executor_->scratch_size(ins, threads());
+}
+
 std::string_view Executable::backend_used() const {
+  if (on_device()) return device_bodies_.load(std::memory_order_acquire) ? "cuda" : "";
   const Bodies* known = bodies_.load(std::memory_order_acquire);
   if (!known) return "";
   const bool compiled = std::ranges::all_of(known->of_step, [](const jit::Body* b) { return !b || b->compiled(); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -17,7 +18,7 @@ namespace ingot::engine {
 
 struct CompileOptions {
   Backend backend = Backend::automatic;
-  std::string target;  // an ISA level to generate code for; empty: the highest of this machine
+  std::string target;  // an ISA level, or the kind of GPU, to generate code for; empty: that of the machine, or device
   bool fuse = true;
   bool simplify = true;
 };
@@ -32,6 +33,7 @@ struct RunOptions {
   // Where machine code is not there yet, it is prepared in the background and this run is the interpreter's; for a
   // backend named explicitly the run throws not_ready instead.
   bool never_stall = false;
+  void* stream = nullptr;  // a CUstream; null: the default stream
 };
 
 // What the plan says of one kernel, for dumps and `explain`.
@@ -55,9 +57,10 @@ class Executable : public std::enable_shared_from_this<Executable> {
 
   // Gets the code of every kernel, compiling in parallel what is in no cache. Throws cancelled once `cancel` is set;
   // kernels that were compiled by then are in the caches.
-  void prepare(const std::atomic<bool>* cancel = nullptr);
+  // `ordinal` names a CUDA device; negative: that of the thread's current CUDA context, else the first.
+  void prepare(const std::atomic<bool>* cancel = nullptr, int ordinal = -1);
   // The same in the background; without threads it is done when this returns.
-  std::shared_ptr<Event> prepare_async();
+  std::shared_ptr<Event> prepare_async(int ordinal = -1);
   bool ready() const { return bodies_.load(std::memory_order_acquire) != nullptr; }
   void run(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
            const RunOptions& options);
@@ -85,15 +88,26 @@ class Executable : public std::enable_shared_from_this<Executable> {
   KernelInfo kernel(size_t step) const;
   size_t first_step(size_t program) const;  // of those that run it
   std::span<const uint8_t> kernel_bytes(size_t step) const { return programs_[program_of_[step]].bytes; }
-  // "cpu" or "interpreter" once prepared.
+  // Bytes for intermediate values of a run with these inputs.
+  uint64_t scratch_size(std::span<const runtime::Tensor* const> ins) const;
+  // Where outputs belong that the library makes for these inputs: on their device if one lies on a device.
+  runtime::Device outputs_on(std::span<const runtime::Tensor* const> ins) const;
+  // Memory there, on a device.
+  std::unique_ptr<device::Memory> allocate(runtime::Device where, const RunOptions& options, size_t bytes) const;
+  // "cpu", "interpreter" or "cuda" once prepared.
   std::string_view backend_used() const;
 
  private:
   Executable() = default;
   runtime::RunOptions for_run(const RunOptions& options) const;
   std::string profile_name(size_t program) const;
+  // Even a span that is not wanted would be felt in a tiny run.
   template <class Run>
-  void traced_run(Run&& run) const;
+  void traced_run(Run&& run) const {
+    if (!context_->trace()) return run();
+    const Span span(context_->trace(), "run", [&] { return graph_->name(); });
+    run();
+  }
   // The code of all kernels. Published whole, once, by an exchange: no lock, which a fork could leave locked.
   struct Bodies {
     std::vector<std::shared_ptr<const jit::Body>> of_program;
@@ -107,6 +121,25 @@ class Executable : public std::enable_shared_from_this<Executable> {
   const Bodies& publish(std::atomic<const Bodies*>& to, std::vector<std::shared_ptr<const jit::Body>> of_program);
   const Bodies& bodies(const RunOptions& options);
   const Bodies& interim();
+  // Calls get(i) for each of the kernels that are in no cache, on the threads that compile.
+  void compile_all(size_t kernels, const std::atomic<bool>* cancel, const std::function<void(size_t)>& get);
+
+  // The same for devices (device_executable.cpp): an item for each kind of device, in a list that only ever grows.
+  struct DeviceBodies;
+  bool on_device() const { return options_.backend == Backend::cuda; }
+  std::string target_for(const device::Device& device) const;
+  const DeviceBodies* find(std::string_view target) const noexcept;
+  const DeviceBodies& compile_for(const device::Device& device, const std::atomic<bool>* cancel);
+  const DeviceBodies& device_bodies(const device::Device& device, const RunOptions& options);
+  uint64_t scratch_size_on_device(std::span<const runtime::Tensor* const> ins) const;
+  void prepare_device(int ordinal, const std::atomic<bool>* cancel);
+  void drop_device_bodies() noexcept;
+  void run_device(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
+                  const RunOptions& options);
+  void run_device(runtime::BoundRun& bound, const RunOptions& options);
+  template <class Run>
+  void with_device_code(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
+                        const RunOptions& options, Run&& run);
 
   struct ProgramEntry {
     std::shared_ptr<const jit::Program> program;
@@ -124,8 +157,9 @@ class Executable : public std::enable_shared_from_this<Executable> {
   std::atomic<uint32_t> attached_{0};
   std::atomic<const Bodies*> bodies_{nullptr};
   std::atomic<const Bodies*> interim_{nullptr};  // the interpreter's, for runs that must not stall
-  std::atomic<int64_t> preparing_{0};            // the process in which such a run has asked for code
-  std::atomic<Subset*> subsets_{nullptr};        // only ever grows
+  std::atomic<DeviceBodies*> device_bodies_{nullptr};
+  std::atomic<int64_t> preparing_{0};      // the process in which such a run has asked for code
+  std::atomic<Subset*> subsets_{nullptr};  // only ever grows
 };
 
 // Computes a graph without inputs by the interpreter, unfused: what constant folding and tests use.

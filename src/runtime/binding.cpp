@@ -15,10 +15,15 @@ constexpr int64_t unset = INT64_MIN;
 
 // Everything about one tensor but its extents' values. `p` receives extents and byte strides. Queries of shapes need no
 // data.
-void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* t, bool need_data, Place& p) {
+void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* t, bool need_data, int32_t device,
+                  Place& p) {
   const auto bad = [&](const auto&... why) { fail(Code::invalid_argument, label(what, i, spec), ": ", why...); };
   if (!t) bad("the tensor is NULL");
-  if (t->device.type != device_cpu) bad("device type ", t->device.type, ", expected 1 (CPU)");
+  const int32_t on = t->device.type;
+  if (device == device_cpu && on != device_cpu) bad("device type ", on, ", expected 1 (CPU)");
+  if (device == device_cuda && on != device_cpu && on != device_cuda && on != device_cuda_managed)
+    bad("device type ", on, ", expected 2 (CUDA), 13 (CUDA managed), or 1 (CPU), which is copied");
+  p.device = on;
   const DataType want = spec.dlpack;
   if (t->dtype.code != want.code || t->dtype.bits != want.bits || t->dtype.lanes != want.lanes)
     bad("dtype ", ir::name(from_dlpack(t->dtype)), " (DLPack code ", unsigned{t->dtype.code}, ", ",
@@ -70,7 +75,9 @@ void Executor::bind(std::span<const Tensor* const> ins, bool need_data, Workspac
   for (size_t i = 0; i < ins.size(); ++i) {
     const IoSpec& spec = plan_.inputs[i];
     Place& p = w.inputs[i];
-    check_tensor("input", i, spec, ins[i], need_data || spec.symbol != ir::no_dim, p);
+    // What binds a symbol is read here, so it lies in host memory wherever the plan runs.
+    const bool dim = spec.symbol != ir::no_dim;
+    check_tensor("input", i, spec, ins[i], need_data || dim, dim ? device_cpu : plan_.device, p);
     if (spec.symbol != ir::no_dim) {
       int64_t v;
       std::memcpy(&v, p.data, sizeof v);
@@ -108,7 +115,7 @@ void Executor::check_outputs(std::span<const Tensor* const> outs, bool need_data
   for (size_t i = 0; i < outs.size(); ++i) {
     const IoSpec& spec = plan_.outputs[i];
     Place& p = w.outputs[i];
-    check_tensor("output", i, spec, outs[i], need_data, p);
+    check_tensor("output", i, spec, outs[i], need_data, plan_.device, p);
     for (uint32_t d = 0; d < p.rank; ++d)
       if (w.dims[spec.shape[d]] != p.extent[d])
         fail(Code::invalid_argument, label("output", i, spec), ": dim ", d, " is ", p.extent[d], ", expected ",

@@ -25,15 +25,14 @@ void BoundRun::bind(std::span<const Tensor* const> ins, std::span<const Tensor* 
   std::vector<std::vector<int64_t>> shapes;
   if (outs.empty()) {
     made.reserve(plan_outputs_);
+    for (size_t i = 0; i < plan_outputs_; ++i) shapes.push_back(executor_.output_shape(ins, i));
+    // Where the inputs are, as far as that is a device.
+    Device on{executor_.plan().device, 0};
+    for (const Tensor* t : ins)
+      if (t->device.type == on.type) on = t->device;
     for (size_t i = 0; i < plan_outputs_; ++i) {
-      shapes.push_back(executor_.output_shape(ins, i));
-      made.push_back({nullptr,
-                      {device_cpu, 0},
-                      static_cast<int32_t>(shapes.back().size()),
-                      executor_.plan().outputs[i].dlpack,
-                      shapes.back().data(),
-                      nullptr,
-                      0});
+      made.push_back({nullptr, on, static_cast<int32_t>(shapes[i].size()), executor_.plan().outputs[i].dlpack,
+                      shapes[i].data(), nullptr, 0});
     }
     for (const Tensor& t : made) all.push_back(&t);
   } else {
@@ -104,6 +103,13 @@ void BoundRun::run(std::span<const jit::Body* const> bodies, const RunOptions& o
   if (!bound()) fail(Code::failed_precondition, "no tensors are bound");
   const std::span<const Tensor* const> all(pointers_);
   executor_.run(*workspace_, !changed_, all.subspan(0, plan_inputs_), all.subspan(plan_inputs_), bodies, options);
+  changed_ = false;
+}
+
+void BoundRun::run(const DeviceCode& code, const RunOptions& options) {
+  if (!bound()) fail(Code::failed_precondition, "no tensors are bound");
+  const std::span<const Tensor* const> all(pointers_);
+  executor_.run(*workspace_, !changed_, all.subspan(0, plan_inputs_), all.subspan(plan_inputs_), code, options);
   changed_ = false;
 }
 

@@ -27,6 +27,8 @@ class BoundRun {
   // Of a dim input: reads the value there.
   void set_data(bool is_output, size_t i, void* data);
   void run(std::span<const jit::Body* const> bodies, const RunOptions& options);
+  void run(const DeviceCode& code, const RunOptions& options);
+  std::span<const Tensor* const> tensors() const { return pointers_; }  // inputs, then outputs
 
  private:
   void adopt(std::span<const Tensor* const> all);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "runtime/fp_env.h"
+#include "runtime/residence.h"
 #include "runtime/workspace.h"
 
 namespace ingot::runtime {
@@ -85,6 +86,7 @@ Executor::Executor(ExecutorPlan plan, std::shared_ptr<Tallies> tallies)
 }
 
 Executor::~Executor() {
+  const std::unique_ptr<Residence> resident(residences_.load(std::memory_order_relaxed));
   for (Slot& slot : idle_) {
     const std::unique_ptr<Workspace> owned(slot.workspace.load(std::memory_order_relaxed));
   }

@@ -7,10 +7,12 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "device/kernel.h"
 #include "ir/graph.h"
 #include "jit/program.h"
 #include "jit/strip/launch.h"
@@ -60,6 +62,7 @@ struct ExecutorPlan {
   std::vector<ConstantSpec> constants;
   std::vector<BufferSpec> buffers;
   std::vector<StepSpec> steps;
+  int32_t device = device_cpu;  // where it runs
 };
 
 // The host's memory, for what lives during one run. `allocate` returns null when there is none.
@@ -84,12 +87,31 @@ struct RunOptions {
   void* scratch = nullptr;  // lent memory of scratch_bytes, 64-byte aligned; null: the executor's own
   uint64_t scratch_bytes = 0;
   Allocator allocator;  // for scratch that is not lent; none: the executor's own memory, kept between runs
+  device::StreamHandle stream = nullptr;  // of CUDA; null: the default stream
 
   bool cancelled() const noexcept { return cancel && cancel->load(std::memory_order_relaxed) != 0; }
 };
 
+// Makes, or has, the kernel of copy_kernel(rank, item size), which runs need that keep a tensor apart.
+class Copier {
+ public:
+  virtual std::shared_ptr<const device::Kernel> kernel(uint32_t rank, size_t item) const = 0;
+
+ protected:
+  ~Copier() = default;
+};
+
+// The code of a plan for a device.
+struct DeviceCode {
+  const device::Device& device;
+  std::span<const device::Kernel* const> of_step;
+  const Copier& copier;
+};
+
 struct Failure;
 struct Place;
+struct Residence;
+struct RoutineTensor;
 struct StepState;
 
 class Executor {
@@ -110,6 +132,18 @@ class Executor {
   // The same in a workspace of the caller's (take()); `unchanged` says that the tensors are those of its last run.
   void run(Workspace& w, bool unchanged, std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
            std::span<const jit::Body* const> bodies, const RunOptions& options) const;
+  // On a device (plan().device): returns once the launches are enqueued, unless a tensor lies in host memory; that is
+  // copied, and the run waits for its end. Throws what the other run() throws, not_ready for what a capture of the
+  // stream forbids, and what Driver::must() throws. Indices out of range are told by take_faults().
+  void run(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, const DeviceCode& code,
+           const RunOptions& options) const;
+  void run(Workspace& w, bool unchanged, std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
+           const DeviceCode& code, const RunOptions& options) const;
+  // Puts what the plan needs of a device into the scope's context: modules, constants.
+  void settle(const DeviceCode& code, const device::Scope& scope) const;
+  // Throws out_of_range for the first failed check of the runs in the scope's context that have ended, and forgets all.
+  void take_faults(const device::Driver& driver, const device::Scope& scope) const;
+
   // Checks shapes, types and strides of tensors whose data may be missing.
   void check(Workspace& w, std::span<const Tensor* const> ins, std::span<const Tensor* const> outs) const;
 
@@ -122,6 +156,8 @@ class Executor {
   // Bytes for intermediate values that a run with these inputs needs, outputs not overlapping inputs, whether it has
   // one thread or as many as `threads`.
   uint64_t scratch_size(std::span<const Tensor* const> ins, uint32_t threads) const;
+  // The same on a device, outputs lying there.
+  uint64_t scratch_size(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits) const;
 
  private:
   // Whether tensors fit as those of the remembered run did; then the places point at them. If not, w.known still holds:
@@ -143,7 +179,13 @@ class Executor {
   uint64_t place_buffers(const StepOrder& order, Workspace& w) const;
   void copy_in(char* scratch, Workspace& w) const;
   void copy_out(Workspace& w) const;
+  // Fills w.sizes and w.views for a step, and the state's origins and traffic.
+  void bind_views(const StepSpec& step, StepState& state, Workspace& w) const;
   void prepare(const StepSpec& step, StepState& state, Workspace& w) const;
+  void check_devices(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
+                     const device::Device& device, Workspace& w) const;
+  void lay_out_device(const jit::cuda::DeviceLimits& limits, Workspace& w) const;
+  const Residence& residence(const DeviceCode& code, const device::Scope& scope, const RunOptions& options) const;
   // The short way of a run like the last: each step is one call (Workspace::calls_of).
   void call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const;
   // Runs the steps of one wave that come before the first failure in the plan, and notes those that fail.
@@ -151,6 +193,9 @@ class Executor {
                 const RunOptions& options, Workspace& w, RunCounts& counts, Failure& failure) const;
   // Notes how much the steps of each wave move together, also where they run in turn.
   void note_footprints(Workspace& w) const noexcept;
+  // The operands of a step that is no kernel, then its result; counts the launch.
+  void bind_routine(const StepSpec& step, const Workspace& w, std::span<RoutineTensor> tensors,
+                    RunCounts& counts) const;
   jit::Fault run_routine(const StepSpec& step, const RunOptions& options, Workspace& w, RunCounts& counts) const;
   const Place& place_of(const loop::TensorRef& ref, const Workspace& w) const;
 
@@ -170,6 +215,9 @@ class Executor {
   };
   static size_t home_slot() noexcept;
   mutable std::array<Slot, idle_slots> idle_;
+  // What lies in CUDA contexts; only ever grows.
+  mutable std::mutex settling_;
+  mutable std::atomic<Residence*> residences_{nullptr};
 };
 
 }  // namespace ingot::runtime

@@ -37,7 +37,7 @@ const Place& Executor::place_of(const loop::TensorRef& ref, const Workspace& w) 
   bug("a view of no tensor");
 }
 
-void Executor::prepare(const StepSpec& step, StepState& state, Workspace& w) const {
+void Executor::bind_views(const StepSpec& step, StepState& state, Workspace& w) const {
   const loop::Kernel& kernel = step.program->kernel;
   for (size_t i = 0; i < step.sizes.size(); ++i) w.sizes[i] = w.dims[step.sizes[i]];
   const size_t axes = kernel.axis_count();
@@ -92,6 +92,10 @@ void Executor::prepare(const StepSpec& step, StepState& state, Workspace& w) con
   if (!step.checks.empty())
     for (const loop::Node& n : kernel.nodes)
       if (n.op == loop::Prim::fetch) state.read += ir::item_size(n.type) * (places(n.axes) - 1);
+}
+
+void Executor::prepare(const StepSpec& step, StepState& state, Workspace& w) const {
+  bind_views(step, state, w);
   state.launch.prepare(*step.program, w.sizes.data(), w.views.data());
 }
 

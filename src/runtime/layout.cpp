@@ -133,6 +133,8 @@ void Executor::lay_out(Workspace& w) const {
     Place& p = input ? w.inputs[h] : w.outputs[h - w.inputs.size()];
     const ir::DType t = input ? plan_.inputs[h].dtype : plan_.outputs[h - w.inputs.size()].dtype;
     if (input && needs_compact_[h] && !p.compact) w.home[h] = &w.homes[h];
+    const bool dim = input && plan_.inputs[h].symbol != ir::no_dim;
+    if (plan_.device != device_cpu && p.device == device_cpu && !dim) w.home[h] = &w.homes[h];
     if (!w.home[h]) continue;
     w.homes[h] = p;
     make_compact(p, ir::item_size(t));

@@ -12,7 +12,7 @@ namespace {
 
 // Whether `t` is as the tensor that `p` was made of; then `p` is moved to where it lies.
 bool fits(const Tensor* t, bool need_data, Place& p) noexcept {
-  if (!t || t->device.type != device_cpu || std::bit_cast<uint32_t>(t->dtype) != std::bit_cast<uint32_t>(p.type) ||
+  if (!t || t->device.type != p.device || std::bit_cast<uint32_t>(t->dtype) != std::bit_cast<uint32_t>(p.type) ||
       t->ndim != static_cast<int32_t>(p.rank) || (p.rank > 0 && !t->shape))
     return false;
   for (uint32_t d = 0; d < p.rank; ++d)

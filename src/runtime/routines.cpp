@@ -182,10 +182,9 @@ jit::Fault run_routine(const loop::Routine& routine, std::span<const RoutineTens
   return {};
 }
 
-jit::Fault Executor::run_routine(const StepSpec& step, const RunOptions& options, Workspace& w,
-                                 RunCounts& counts) const {
+void Executor::bind_routine(const StepSpec& step, const Workspace& w, std::span<RoutineTensor> tensors,
+                            RunCounts& counts) const {
   const size_t operands = loop::operand_count(step.routine);
-  RoutineTensor tensors[4];
   for (size_t v = 0; v <= operands; ++v) {
     const loop::ViewBinding& b = step.views[v];
     RoutineTensor& t = tensors[v];
@@ -203,6 +202,13 @@ jit::Fault Executor::run_routine(const StepSpec& step, const RunOptions& options
     if (gathers ? v > 0 : v < operands) counts.bytes_read += bytes;
   }
   ++counts.launches;
+}
+
+jit::Fault Executor::run_routine(const StepSpec& step, const RunOptions& options, Workspace& w,
+                                 RunCounts& counts) const {
+  const size_t operands = loop::operand_count(step.routine);
+  RoutineTensor tensors[4];
+  bind_routine(step, w, tensors, counts);
   const auto ask = [&] {
     if (options.cancelled()) fail(Code::cancelled, "the run was cancelled");
   };

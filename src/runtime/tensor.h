@@ -8,10 +8,10 @@
 namespace ingot::runtime {
 
 struct Device {
-  int32_t type;  // DLDeviceType; 1 is the CPU
+  int32_t type;  // DLDeviceType
   int32_t id;
 };
-inline constexpr int32_t device_cpu = 1;
+inline constexpr int32_t device_cpu = 1, device_cuda = 2, device_cuda_managed = 13;
 
 struct DataType {
   uint8_t code;  // DLDataTypeCode

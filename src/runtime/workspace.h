@@ -5,8 +5,10 @@
 
 #include <cstdlib>
 #include <new>
+#include <optional>
 
 #include "base/error.h"
+#include "jit/cuda/args.h"
 #include "runtime/executor.h"
 #include "runtime/overlap.h"
 
@@ -21,6 +23,8 @@ struct Place {
   uint32_t rank = 0;
   bool compact = true;
   bool empty = false;
+  int32_t device = device_cpu;    // DLDeviceType; of inputs and outputs
+  const char* checked = nullptr;  // the address that was last found to be device memory
   int64_t extent[ir::max_rank];
   int64_t stride[ir::max_rank];  // bytes
   uint64_t offset = 0;           // of what lies in scratch: from its beginning
@@ -71,6 +75,18 @@ struct StepState {
       if (const Place* p = origins[v].place)
         launch.move(v, reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(p->data) + origins[v].offset));
   }
+};
+
+// The same for a launch on a device.
+struct DeviceStep {
+  std::optional<jit::cuda::ArgLayout> layout;
+  std::vector<int64_t> sizes;
+  std::vector<jit::ViewArg> views;
+  std::vector<uint64_t> args;
+
+  // From the workspace's sizes and views.
+  void prepare(const loop::Kernel& kernel, const Executor::Workspace& w);
+  void move(std::span<const Origin> origins) noexcept;
 };
 
 // The failure of a run that counts: that of the first step, in the order of the plan, that has one.
@@ -133,6 +149,11 @@ struct Executor::Workspace {
   std::vector<jit::ViewArg> views;
   // One a step; where there are more steps than are worth remembering, as many as run at once.
   std::vector<StepState> steps;
+  std::vector<DeviceStep> device_steps;
+  // Scratch on a device: buffers and temporaries, faults of the run's own where it waits for its end since a tensor
+  // lies in host memory, then what the stages of a launch share.
+  bool waits = false;
+  size_t faults_at = 0, stages_at = 0, device_bytes = 0;
   bool known = false;  // `steps` and the places describe a whole run without temporaries, addresses apart
   // Where `known` holds: the bodies with which each step is one call that needs no scratch (Launch::one_call), and what
   // such a run counts. Null: no bodies are known to be so.

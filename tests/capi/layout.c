@@ -63,7 +63,7 @@ static void structs_keep_their_offsets(void) {
   AT(ingot_compile_options, backend, 16);
   AT(ingot_compile_options, no_fusion, 20);
   AT(ingot_compile_options, target, 24);
-  CHECK(sizeof(ingot_run_options) == 72);
+  CHECK(sizeof(ingot_run_options) == 80);
   AT(ingot_run_options, cancel, 16);
   AT(ingot_run_options, scratch, 24);
   AT(ingot_run_options, scratch_bytes, 32);
@@ -72,6 +72,7 @@ static void structs_keep_their_offsets(void) {
   AT(ingot_run_options, allocate, 48);
   AT(ingot_run_options, deallocate, 56);
   AT(ingot_run_options, allocator_user, 64);
+  AT(ingot_run_options, stream, 72);
   CHECK(sizeof(ingot_stats) == 27 * 8);
   AT(ingot_stats, graphs, 8);
   AT(ingot_stats, compiles, 24);

@@ -163,12 +163,13 @@ TEST_CASE_FIXTURE(Dims, "broadcast: known results, checks, and failures") {
   CHECK(value_of(t, c(4), {1, 4, 1}) == 4);
   CHECK(fault([&] { value_of(t, c(4), {1, 3, 1}); }) == "extents do not broadcast: B = 3 and 4");
   // By the first op that needs it, whether or not a type was there before.
-  const DimId both = t.broadcast(t.symbol("V"), t.symbol("W"));
-  CHECK(t.broadcast(t.symbol("V"), t.symbol("W"), "add") == both);
-  CHECK(t.broadcast(t.symbol("V"), t.symbol("W"), "mul") == both);
+  const DimId v = t.symbol("V"), w = t.symbol("W");
+  const DimId both = t.broadcast(v, w);
+  CHECK(t.broadcast(v, w, "add") == both);
+  CHECK(t.broadcast(v, w, "mul") == both);
   std::vector<int64_t> values(t.size(), INT64_MIN);
-  values[t.symbol("V")] = 2, values[t.symbol("W")] = 3;
-  CHECK(fault([&] { t.evaluate(values); }) == "add: extents do not broadcast: W = 3 and V = 2");
+  values[v] = 2, values[w] = 3;
+  CHECK(fault([&] { t.evaluate(values); }) == "add: extents do not broadcast: V = 2 and W = 3");
   const DimId zero = c(0), three = c(3), five = c(5);
   CHECK(fault([&] { t.broadcast(three, five); }) == "extents 3 and 5 do not broadcast");
   CHECK(fault([&] { t.broadcast(five, zero); }) == "extents 0 and 5 do not broadcast");

@@ -10,8 +10,9 @@ import sys
 # What stands below a layer, from the bottom up.
 BELOW_LOOP = ["src/base", "src/ir"]
 BELOW_JIT = BELOW_LOOP + ["src/loop"]
-BELOW_RUNTIME = BELOW_JIT + ["jit", "jit/strip", "jit/interp", "jit/image"]
-BELOW_ENGINE = BELOW_RUNTIME + ["src/pass", "src/fuse", "src/runtime", "cache", "jit/cuda"]
+BELOW_DEVICE = BELOW_JIT + ["jit", "jit/strip", "jit/image", "jit/cuda"]
+BELOW_RUNTIME = BELOW_DEVICE + ["jit/interp", "src/device"]
+BELOW_ENGINE = BELOW_RUNTIME + ["src/pass", "src/fuse", "src/runtime", "cache"]
 
 # What a folder may include besides itself. The longest matching key rules a file, so a subfolder can be stricter.
 # Nothing may include jit/cpu: that module takes bytes and returns bytes.
@@ -26,7 +27,8 @@ MAY_INCLUDE = {
     "jit/interp": BELOW_JIT + ["jit", "jit/strip"],
     "jit/image": BELOW_JIT + ["jit", "jit/strip"],
     "jit/cpu": BELOW_JIT + ["jit", "jit/image"],
-    "jit/cuda": BELOW_JIT + ["jit", "jit/image"],
+    "jit/cuda": BELOW_JIT + ["jit", "jit/strip", "jit/image"],
+    "src/device": BELOW_DEVICE,
     "src/runtime": BELOW_RUNTIME,
     "cache": ["src/base"],
     "src/engine": BELOW_ENGINE,

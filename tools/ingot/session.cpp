@@ -108,9 +108,8 @@ Executable compile_graph(ingot_context* context, const ingot_graph* graph, const
   if (options.backend == "auto") o.backend = INGOT_BACKEND_AUTO;
   else if (options.backend == "cpu") o.backend = INGOT_BACKEND_CPU;
   else if (options.backend == "interp") o.backend = INGOT_BACKEND_INTERPRETER;
-  else
-    fail(exit_unsupported, "backend ", options.backend,
-         ": this version launches no kernels there; auto, cpu and interp do");
+  else if (options.backend == "cuda") o.backend = INGOT_BACKEND_CUDA;
+  else fail(exit_unsupported, "backend ", options.backend, ", expected auto, cpu, interp or cuda");
   ingot_executable* executable = nullptr;
   check(ingot_compile(context, graph, &o, &executable));
   return Executable(executable);

@@ -393,6 +393,7 @@ static void whole_life(const char* way, const ingot_proc_table* table) {
   events(by_calls);
   by_text = parsed(c);
   OK(ingot_context_trim(c, 0));
+  OK(ingot_context_sync(c, 1, 0, NULL));
   CHECK(stats_of(c).graphs >= 2 && stats_of(c).memory_cache_bytes == 0);
   f->ingot_context_release(c);
   packs(by_text);

@@ -1,0 +1,129 @@
+// The CUDA driver, reached by dlopen: only what Ingot calls, with the signatures that the documentation of the CUDA
+// Driver API states.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/fork.h"
+
+namespace ingot::device {
+
+using Result = int;
+using Address = unsigned long long;  // of device memory
+using ContextHandle = struct OpaqueCudaContext*;
+using StreamHandle = struct OpaqueCudaStream*;
+using ModuleHandle = struct OpaqueCudaModule*;
+using FunctionHandle = struct OpaqueCudaFunction*;
+using PoolHandle = struct OpaqueCudaPool*;
+
+// CUmemPoolProps of CUDA 11.2 and later.
+struct PoolProps {
+  int allocation_type, handle_types, location_type, location_id;
+  void* security;
+  unsigned char reserved[64];
+};
+
+// Names as the library exports them; `optional` ones came with later drivers and may be null.
+#define INGOT_CUDA_ENTRIES(required, optional)                                                                         \
+  required(cuInit, (unsigned flags)) required(cuDriverGetVersion, (int* version)) required(                            \
+      cuGetErrorName, (Result error, const char** text)) required(cuGetErrorString, (Result error, const char** text)) \
+      required(cuDeviceGetCount, (int* count)) required(cuDeviceGet, (int* device, int ordinal)) required(             \
+          cuDeviceGetName, (char* name, int size, int device)) required(cuDeviceGetAttribute,                          \
+                                                                        (int* value, int attribute, int device))       \
+          required(cuDevicePrimaryCtxRetain, (ContextHandle * context, int device)) required(                          \
+              cuDevicePrimaryCtxRelease_v2, (int device)) required(cuCtxGetCurrent, (ContextHandle * context))         \
+              required(cuCtxPushCurrent_v2, (ContextHandle context)) required(                                         \
+                  cuCtxPopCurrent_v2, (ContextHandle * context)) required(cuCtxGetDevice, (int* device))               \
+                  optional(cuCtxGetId, (ContextHandle context, unsigned long long* id)) required(                      \
+                      cuModuleLoadData, (ModuleHandle * module, const void* image))                                    \
+                      required(cuModuleUnload, (ModuleHandle module)) required(                                        \
+                          cuModuleGetFunction,                                                                         \
+                          (FunctionHandle * function, ModuleHandle module, const char* name))                          \
+                          required(cuLaunchKernel,                                                                     \
+                                   (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,        \
+                                    unsigned block_x, unsigned block_y,                                                \
+                                    unsigned block_z, unsigned shared_bytes, StreamHandle stream, void** parameters,   \
+                                    void** extra)) required(cuMemAlloc_v2, (Address * at, size_t bytes))               \
+                              required(cuMemFree_v2, (Address at)) required(                                           \
+                                  cuMemPoolCreate,                                                                     \
+                                  (PoolHandle * pool, const PoolProps* props))                                         \
+                                  required(cuMemPoolDestroy, (PoolHandle pool)) required(                              \
+                                      cuMemPoolSetAttribute, (PoolHandle pool, int attribute, void* value))            \
+                                      required(cuMemPoolTrimTo, (PoolHandle pool, size_t keep)) required(              \
+                                          cuMemAllocFromPoolAsync,                                                     \
+                                          (Address * at, size_t bytes, PoolHandle pool, StreamHandle stream))          \
+                                          required(cuMemFreeAsync, (Address at, StreamHandle stream)) required(        \
+                                              cuMemcpyHtoD_v2,                                                         \
+                                              (Address to, const void* from, size_t bytes))                            \
+                                              required(cuMemcpyDtoH_v2, (void* to, Address from, size_t bytes))        \
+                                                  required(cuMemcpyHtoDAsync_v2,                                       \
+                                                           (Address to, const void* from, size_t bytes,                \
+                                                            StreamHandle stream))                                      \
+                                                      required(                                                        \
+                                                          cuMemcpyDtoHAsync_v2,                                        \
+                                                          (void* to, Address from, size_t bytes, StreamHandle stream)) \
+                                                          required(cuMemsetD8_v2,                                      \
+                                                                   (Address to, unsigned char value, size_t count))    \
+                                                              required(cuMemsetD8Async,                                \
+                                                                       (Address to, unsigned char value, size_t count, \
+                                                                        StreamHandle stream))                          \
+                                                                  required(cuPointerGetAttribute,                      \
+                                                                           (void* value, int attribute, Address at))   \
+                                                                      required(cuStreamSynchronize,                    \
+                                                                               (StreamHandle stream))                  \
+                                                                          required(cuStreamGetCtx,                     \
+                                                                                   (StreamHandle stream,               \
+                                                                                    ContextHandle * context))          \
+                                                                              required(                                \
+                                                                                  cuStreamIsCapturing,                 \
+                                                                                  (StreamHandle stream, int* status))
+
+// Free-threaded. Throws and reports with the driver's own words.
+class Driver final : ForkHandler {
+ public:
+  // `library` is a path, or empty for libcuda.so.1 by the loader's search. Throws unavailable with every place tried,
+  // and where there is no device, the driver is older than `least_version`, or cuInit fails.
+  static std::shared_ptr<const Driver> open(const std::string& library);
+  // CUDA 11.2: memory pools.
+  static constexpr int least_version = 11020;
+
+  // 12040 for CUDA 12.4: the newest version of the API that it serves.
+  int version() const { return version_; }
+  int device_count() const { return device_count_; }
+
+  // Throws for any result but success; `what` says what was being done. OUT_OF_MEMORY; UNAVAILABLE where the driver
+  // cannot use what it is given or has no device; FAILED_PRECONDITION for errors that a context keeps (an earlier
+  // launch, of anyone's, failed in it); NOT_READY for what a capture forbids; else INTERNAL.
+  void must(Result r, const char* what) const {
+    if (r != 0) fail_for(r, what);
+  }
+  // "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
+  std::string words(Result r) const;
+  // False in a forked child, where the driver must not be called at all.
+  bool usable() const noexcept { return !forked_.load(std::memory_order_relaxed); }
+  void must_be_usable() const {
+    if (!usable()) fail_after_fork();
+  }
+
+#define INGOT_CUDA_MEMBER(name, parameters) Result(*name) parameters = nullptr;
+  INGOT_CUDA_ENTRIES(INGOT_CUDA_MEMBER, INGOT_CUDA_MEMBER)
+#undef INGOT_CUDA_MEMBER
+
+ private:
+  Driver() = default;
+  [[noreturn]] void fail_for(Result r, const char* what) const;
+  [[noreturn]] static void fail_after_fork();
+  void before_fork() noexcept override {}
+  void after_fork_in_parent() noexcept override {}
+  void after_fork_in_child() noexcept override { forked_.store(true, std::memory_order_relaxed); }
+
+  int version_ = 0, device_count_ = 0;
+  std::atomic<bool> forked_{false};
+  ForkRegistration registration_{*this};
+};
+
+}  // namespace ingot::device

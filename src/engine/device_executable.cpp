@@ -1,0 +1,162 @@
+// Executables on CUDA devices: the code of their kernels for each kind of device, and their runs.
+#include "base/error.h"
+#include "engine/device_kernels.h"
+#include "engine/executable.h"
+#include "engine/kernels.h"
+#include "runtime/fp_env.h"
+
+namespace ingot::engine {
+
+namespace {
+
+class ContextCopier final : public runtime::Copier {
+ public:
+  ContextCopier(DeviceKernels& kernels, const device::Device& device, const std::string& target)
+      : kernels_(kernels), device_(device), target_(target) {}
+  std::shared_ptr<const device::Kernel> kernel(uint32_t rank, size_t item) const override {
+    return kernels_.copier(device_, target_, rank, item);
+  }
+
+ private:
+  DeviceKernels& kernels_;
+  const device::Device& device_;
+  const std::string& target_;
+};
+
+}  // namespace
+
+struct Executable::DeviceBodies {
+  std::string target;
+  std::vector<std::shared_ptr<const device::Kernel>> kernels;
+  std::vector<const device::Kernel*> of_step;
+  DeviceBodies* older;
+};
+
+void Executable::drop_device_bodies() noexcept {
+  for (DeviceBodies* b = device_bodies_.load(std::memory_order_relaxed); b;) {
+    const std::unique_ptr<DeviceBodies> owned(b);
+    b = owned->older;
+  }
+}
+
+std::string Executable::target_for(const device::Device& device) const {
+  if (options_.target.empty()) return device.target();
+  if (!device.runs(options_.target))
+    fail(Code::failed_precondition, "device ", device.ordinal(), " (", device.name(), ") is ", device.target(),
+         ", which does not run code for ", options_.target);
+  return options_.target;
+}
+
+const Executable::DeviceBodies* Executable::find(std::string_view target) const noexcept {
+  const DeviceBodies* b = device_bodies_.load(std::memory_order_acquire);
+  while (b && b->target != target) b = b->older;
+  return b;
+}
+
+// Without a lock, as prepare(): threads that compile at once share the work through the memory cache, and the first to
+// be done publishes.
+const Executable::DeviceBodies& Executable::compile_for(const device::Device& device, const std::atomic<bool>* cancel) {
+  const std::string target = target_for(device);
+  if (const DeviceBodies* known = find(target)) return *known;
+  const Span span(context_->trace(), "prepare", [&] { return graph_->name(); });
+  const runtime::FpEnv env;
+  auto fresh = std::make_unique<DeviceBodies>();
+  fresh->target = target;
+  // The programs, then the steps that are none.
+  std::vector<size_t> routines;
+  for (size_t s = 0; s < program_of_.size(); ++s)
+    if (program_of_[s] == no_program) routines.push_back(s);
+  const size_t programs = programs_.size();
+  fresh->kernels.resize(programs + routines.size());
+  compile_all(fresh->kernels.size(), cancel, [&](size_t i) {
+    DeviceKernels& kernels = context_->device_kernels();
+    fresh->kernels[i] = i < programs ? kernels.get(device, programs_[i].program->kernel, programs_[i].bytes, target)
+                                     : kernels.get(device, plan_.steps[routines[i - programs]].routine, target);
+  });
+  size_t next = programs;
+  for (const uint32_t p : program_of_) fresh->of_step.push_back(fresh->kernels[p == no_program ? next++ : p].get());
+  fresh->older = device_bodies_.load(std::memory_order_acquire);
+  for (;;) {
+    if (const DeviceBodies* known = find(target)) return *known;
+    if (!device_bodies_.compare_exchange_weak(fresh->older, fresh.get(), std::memory_order_acq_rel)) continue;
+    context_->device_kernels().watch(shared_from_this());
+    return *fresh.release();
+  }
+}
+
+const Executable::DeviceBodies& Executable::device_bodies(const device::Device& device, const RunOptions& options) {
+  const std::string target = target_for(device);
+  if (const DeviceBodies* known = find(target)) return *known;
+  int capturing = 0;
+  const device::Driver& driver = device.driver();
+  const device::Scope scope(device, static_cast<device::StreamHandle>(options.stream));
+  driver.must(driver.cuStreamIsCapturing(static_cast<device::StreamHandle>(options.stream), &capturing),
+              "asking whether a stream is being captured");
+  if (capturing) fail(Code::not_ready, "the stream is being captured, and the machine code is not ready yet");
+  if (!options.never_stall) return compile_for(device, nullptr);
+  if (!context_->options().no_threads) static_cast<void>(prepare_async(device.ordinal()));
+  fail(Code::not_ready, "the machine code is not ready yet");
+}
+
+void Executable::prepare_device(int ordinal, const std::atomic<bool>* cancel) {
+  DeviceKernels& kernels = context_->device_kernels();
+  const device::Device& device = ordinal < 0 ? kernels.preferred() : kernels.at(ordinal);
+  const DeviceBodies& bodies = compile_for(device, cancel);
+  const device::Scope scope(device, nullptr);
+  executor_->settle({device, bodies.of_step, ContextCopier(kernels, device, bodies.target)}, scope);
+}
+
+uint64_t Executable::scratch_size_on_device(std::span<const runtime::Tensor* const> ins) const {
+  DeviceKernels& kernels = context_->device_kernels();
+  for (const runtime::Tensor* t : ins)
+    if (t && t->device.type != runtime::device_cpu)
+      return executor_->scratch_size(ins, kernels.at(t->device.id).limits());
+  return executor_->scratch_size(ins, kernels.preferred().limits());
+}
+
+runtime::Device Executable::outputs_on(std::span<const runtime::Tensor* const> ins) const {
+  for (const runtime::Tensor* t : ins)
+    if (on_device() && t->device.type != runtime::device_cpu) return {runtime::device_cuda, t->device.id};
+  return {runtime::device_cpu, 0};
+}
+
+std::unique_ptr<device::Memory> Executable::allocate(runtime::Device where, const RunOptions& options,
+                                                     size_t bytes) const {
+  const device::Device& device = context_->device_kernels().at(where.id);
+  const auto stream = static_cast<device::StreamHandle>(options.stream);
+  const device::Scope scope(device, stream);
+  int capturing = 0;
+  device.driver().must(device.driver().cuStreamIsCapturing(stream, &capturing),
+                       "asking whether a stream is being captured");
+  if (capturing) fail(Code::not_ready, "the stream is being captured, and outputs have to be allocated");
+  return std::make_unique<device::Memory>(device, scope, bytes);
+}
+
+// On the device of the first tensor that lies on one.
+template <class Run>
+void Executable::with_device_code(std::span<const runtime::Tensor* const> ins,
+                                  std::span<const runtime::Tensor* const> outs, const RunOptions& options, Run&& run) {
+  DeviceKernels& kernels = context_->device_kernels();
+  const device::Device* device = nullptr;
+  for (const auto tensors : {ins, outs})
+    for (const runtime::Tensor* t : tensors)
+      if (t && !device && t->device.type != runtime::device_cpu) device = &kernels.at(t->device.id);
+  if (!device) device = &kernels.preferred();
+  const DeviceBodies& bodies = device_bodies(*device, options);
+  const ContextCopier copier(kernels, *device, bodies.target);
+  traced_run([&] { run(runtime::DeviceCode{*device, bodies.of_step, copier}, for_run(options)); });
+}
+
+void Executable::run_device(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,
+                            const RunOptions& options) {
+  with_device_code(ins, outs, options, [&](const runtime::DeviceCode& code, const runtime::RunOptions& run) {
+    executor_->run(ins, outs, code, run);
+  });
+}
+
+void Executable::run_device(runtime::BoundRun& bound, const RunOptions& options) {
+  with_device_code(bound.tensors(), {}, options,
+                   [&](const runtime::DeviceCode& code, const runtime::RunOptions& run) { bound.run(code, run); });
+}
+
+}  // namespace ingot::engine

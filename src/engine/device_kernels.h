@@ -1,0 +1,71 @@
+// CUDA devices of a context, and the code of kernels for them: from memory, from disk or the host's cache, from NVRTC.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/fork.h"
+#include "cache/memory.h"
+#include "device/kernel.h"
+#include "engine/context.h"
+#include "jit/program.h"
+
+namespace ingot::engine {
+
+class Executable;
+
+// Free-threaded. Opens nothing before it is asked for a device; NVRTC only for what is in no cache.
+class DeviceKernels final : ForkHandler {
+ public:
+  explicit DeviceKernels(Context& context) : context_(context), memory_(context.options().memory) {}
+
+  // Throws unavailable where there is no driver or device, invalid_argument for an ordinal that is none.
+  const device::Device& at(int ordinal);
+  // That of the CUDA context which is current on this thread, else the first.
+  const device::Device& preferred();
+
+  // Blocks while another thread makes the same kernel. `bytes` are the program's canonical bytes; target "sm_NN".
+  std::shared_ptr<const device::Kernel> get(const device::Device& device, const loop::Kernel& kernel,
+                                            std::span<const uint8_t> bytes, const std::string& target);
+  // The same for a step that is no kernel.
+  std::shared_ptr<const device::Kernel> get(const device::Device& device, const loop::Routine& routine,
+                                            const std::string& target);
+  // The kernel of runtime::copy_kernel().
+  std::shared_ptr<const device::Kernel> copier(const device::Device& device, const std::string& target, uint32_t rank,
+                                               size_t item);
+
+  // Executables whose runs may leave faults on a device.
+  void watch(const std::shared_ptr<Executable>& executable);
+  // Waits for what was enqueued on the stream. Throws what became of it: out_of_range for the first index, of any run
+  // that has ended in that CUDA context, that was none.
+  void sync(int ordinal, device::StreamHandle stream);
+  // Gives memory back to the devices.
+  void trim(uint64_t bytes) noexcept;
+
+ private:
+  void before_fork() noexcept override { lock_.lock(); }
+  void after_fork_in_parent() noexcept override { lock_.unlock(); }
+  void after_fork_in_child() noexcept override { lock_.unlock(); }
+  std::shared_ptr<const device::Driver> driver();
+  std::shared_ptr<const device::Kernel> get(const device::Device& device, std::span<const uint8_t> identity,
+                                            const std::string& text, std::span<const char* const> entries,
+                                            const std::string& target);
+
+  Context& context_;
+  cache::MemoryCache<device::Kernel> memory_;
+  std::mutex lock_;
+  std::shared_ptr<const device::Driver> driver_;
+  // By ordinal; found without the lock once they are there.
+  static constexpr size_t most_devices = 64;
+  std::array<std::atomic<const device::Device*>, most_devices> known_{};
+  std::vector<std::unique_ptr<device::Device>> devices_;
+  std::vector<std::weak_ptr<Executable>> watched_;
+  ForkRegistration registration_{*this};
+};
+
+}  // namespace ingot::engine

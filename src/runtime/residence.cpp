@@ -1,0 +1,76 @@
+#include "runtime/residence.h"
+
+#include "base/error.h"
+#include "runtime/workspace.h"
+
+namespace ingot::runtime {
+
+namespace {
+
+constexpr size_t device_alignment = 256;
+
+size_t place_after(size_t n) { return (n + device_alignment - 1) / device_alignment * device_alignment; }
+
+}  // namespace
+
+const Residence& Executor::residence(const DeviceCode& code, const device::Scope& scope,
+                                     const RunOptions& options) const {
+  for (const Residence* r = residences_.load(std::memory_order_acquire); r; r = r->older.get())
+    if (r->id == scope.id()) return *r;
+  const device::Driver& driver = code.device.driver();
+  int capturing = 0;
+  driver.must(driver.cuStreamIsCapturing(options.stream, &capturing), "asking whether a stream is being captured");
+  if (capturing)
+    fail(Code::not_ready,
+         "the stream is being captured, and nothing has been loaded into its context yet: run or "
+         "prepare once before");
+  settle(code, scope);
+  return residence(code, scope, options);
+}
+
+void Executor::settle(const DeviceCode& code, const device::Scope& scope) const {
+  const std::lock_guard lock(settling_);
+  Residence* const newest = residences_.load(std::memory_order_relaxed);
+  for (const Residence* r = newest; r; r = r->older.get())
+    if (r->id == scope.id()) return;
+  auto fresh = std::make_unique<Residence>();
+  fresh->id = scope.id();
+  const device::Driver& driver = code.device.driver();
+  for (const device::Kernel* k : code.of_step) fresh->functions.push_back(k->load(scope));
+  size_t bytes = place_after(fault_bytes * plan_.steps.size());
+  std::vector<size_t> at, sizes;
+  for (const ConstantSpec& c : plan_.constants) {
+    size_t size = ir::item_size(c.dtype);
+    for (const ir::DimId d : c.shape) size *= static_cast<size_t>(plan_.dims.as_constant(d).value());
+    at.push_back(bytes);
+    sizes.push_back(size);
+    bytes += place_after(size);
+  }
+  fresh->block = std::make_unique<device::Memory>(code.device, scope, std::max<size_t>(bytes, 1));
+  driver.must(driver.cuMemsetD8_v2(fresh->block->at(), 0, fault_bytes * plan_.steps.size()), "clearing memory");
+  for (size_t i = 0; i < at.size(); ++i) {
+    fresh->constants.push_back(fresh->block->at() + at[i]);
+    if (sizes[i] > 0)
+      driver.must(driver.cuMemcpyHtoD_v2(fresh->constants[i], plan_.constants[i].data, sizes[i]), "copying a constant");
+  }
+  fresh->older.reset(newest);
+  residences_.store(fresh.release(), std::memory_order_release);
+}
+
+void Executor::take_faults(const device::Driver& driver, const device::Scope& scope) const {
+  bool any = false;
+  for (const StepSpec& s : plan_.steps) any = any || !s.checks.empty();
+  if (!any) return;
+  const Residence* r = residences_.load(std::memory_order_acquire);
+  while (r && r->id != scope.id()) r = r->older.get();
+  if (!r) return;
+  std::vector<jit::Fault> faults(plan_.steps.size());
+  driver.must(driver.cuMemcpyDtoH_v2(faults.data(), r->block->at(), fault_bytes * faults.size()), "reading faults");
+  for (size_t s = 0; s < faults.size(); ++s) {
+    if (faults[s].check == 0) continue;
+    driver.must(driver.cuMemsetD8_v2(r->block->at(), 0, fault_bytes * faults.size()), "clearing faults");
+    fail_for(faults[s], plan_.steps[s]);
+  }
+}
+
+}  // namespace ingot::runtime

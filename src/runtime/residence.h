@@ -1,0 +1,19 @@
+// What an executor keeps in a CUDA context: its kernels as functions, its constants, and a place for what goes wrong.
+#pragma once
+
+#include "runtime/executor.h"
+
+namespace ingot::runtime {
+
+struct Residence {
+  uint64_t id = 0;                                       // Scope::id()
+  std::vector<const device::FunctionHandle*> functions;  // per step
+  std::unique_ptr<device::Memory> block;                 // the faults, then the constants
+  std::vector<device::Address> constants;
+  std::unique_ptr<Residence> older;
+};
+
+// Where the faults of a step begin in a block of them: three words a step (jit::Fault).
+constexpr size_t fault_bytes = sizeof(jit::Fault);
+
+}  // namespace ingot::runtime
