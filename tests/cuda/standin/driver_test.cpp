@@ -612,7 +612,8 @@ TEST_CASE("NVRTC: versions, options, errors in the text, the cache") {
   CHECK(arch.log.find("nvrtc: error: invalid value for --gpu-architecture (-arch)") != std::string::npos);
   CHECK(compile_text(add_one, {"--no-such-option"}).result == 5);
   CHECK(compile_text(add_one, {"-arch", "sm_90a", "--std=c++17", "-DX=1"}).result == 0);
-  const Text wrong = compile_text("extern \"C\" __global__ void k(int* p) {\n  p[0] = q;\n}\n");
+  const char* const wrong_text = "extern \"C\" __global__ void k(int* p) {\n  p[0] = q;\n}\n";
+  const Text wrong = compile_text(wrong_text);
   CHECK(wrong.result == 6);
   CHECK(wrong.cubin.empty());
   CHECK(wrong.log.find("kernel.cu:2:") != std::string::npos);
@@ -624,8 +625,11 @@ TEST_CASE("NVRTC: versions, options, errors in the text, the cache") {
   const Env cache("STANDIN_CACHE", folder.c_str());
   const Text cold = compile_text(add_one);
   CHECK(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()) == 1);
-  const Env no_path("STANDIN_CXX", "g++");
-  CHECK(compile_text(add_one).cubin == cold.cubin);
+  {
+    const Env no_compiler("PATH", "/nowhere");
+    CHECK(compile_text(add_one).cubin == cold.cubin);
+    CHECK(compile_text(wrong_text).log.find("needs g++") != std::string::npos);
+  }
   CHECK(compile_text(add_one, {"--gpu-architecture=sm_80"}).cubin != cold.cubin);
   CHECK(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()) == 2);
   std::filesystem::remove_all(folder);
