@@ -83,12 +83,13 @@ class Mirror {
 
   std::vector<jit::ViewArg> args() const {
     std::vector<jit::ViewArg> out = bound_.args;
-    for (jit::ViewArg& a : out)
-      for (size_t v = 0; v < at_.size(); ++v) {
-        const test::Guarded& m = bound_.memory[v];
-        if (m.size() > 0 && a.base >= m.data() && a.base <= m.data() + m.size())
-          a.base = reinterpret_cast<char*>(at_[v]) + (a.base - m.data());
-      }
+    for (size_t v = 0; v < out.size(); ++v) {
+      // A base may lie outside of its memory: what is read begins where the box does.
+      const size_t home = bound_.in_place[v];
+      if (at_[home])
+        out[v].base =
+            reinterpret_cast<char*>(at_[home] + static_cast<uint64_t>(out[v].base - bound_.memory[home].data()));
+    }
     return out;
   }
   void fetch() {
@@ -119,7 +120,8 @@ void launch(CUmodule module, const Case& c, const loop::Kernel& kernel, const st
     REQUIRE(cuLaunchKernel(f, plan.stages[s].blocks, 1, 1, plan.stages[s].threads, 1, 1, 0, nullptr, parameters,
                            nullptr) == 0);
   }
-  CHECK_MESSAGE(cuCtxSynchronize() == 0, standin_report());
+  const CUresult code = cuCtxSynchronize();
+  REQUIRE_MESSAGE(code == 0, std::string(standin_report()));
   CHECK(cuMemFree_v2(fault) == 0);
   CHECK(cuMemFree_v2(scratch) == 0);
 }
