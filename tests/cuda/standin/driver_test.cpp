@@ -325,6 +325,29 @@ TEST_CASE("memory in the order of a stream") {
   CHECK(cuStreamSynchronize(other) == CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+TEST_CASE("memory pools") {
+  Device device;
+  CUmemPoolProps props = {1, 0, 1, 0, nullptr, {}};
+  CUmemoryPool pool = nullptr;
+  REQUIRE(cuMemPoolCreate(&pool, &props) == 0);
+  unsigned long long keep = 12345, got = 0;
+  CHECK(cuMemPoolSetAttribute(pool, 4, &keep) == 0);
+  CHECK(cuMemPoolGetAttribute(pool, 4, &got) == 0);
+  CHECK(got == 12345);
+  CUdeviceptr p = 0;
+  REQUIRE(cuMemAllocFromPoolAsync(&p, 128, pool, nullptr) == 0);
+  REQUIRE(cuMemsetD8Async(p, 3, 128, nullptr) == 0);
+  CHECK(download<int>(p, 32)[31] == 0x03030303);
+  CHECK(cuMemFreeAsync(p, nullptr) == 0);
+  CHECK(cuCtxSynchronize() == 0);
+  CHECK(cuMemFreeAsync(p, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuMemPoolTrimTo(pool, 0) == 0);
+  CHECK(cuMemPoolDestroy(pool) == 0);
+  CHECK(cuMemAllocFromPoolAsync(&p, 128, pool, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  props.location_id = 1;
+  CHECK(cuMemPoolCreate(&pool, &props) == CUDA_ERROR_INVALID_DEVICE);
+}
+
 TEST_CASE("copies from the host's own memory take it at once, from the driver's later") {
   Device device;
   const CUdeviceptr p = upload(std::vector<int>(2));

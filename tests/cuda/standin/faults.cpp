@@ -110,6 +110,7 @@ void standin_reset() {
   const std::lock_guard<std::mutex> lock(d.mutex);
   d.captures.clear();
   d.execs.clear();
+  d.pools.clear();
   d.graphs.clear();
   d.events.clear();
   d.functions.clear();
@@ -128,5 +129,5 @@ unsigned long long standin_held() {
   standin::Driver& d = standin::driver();
   const std::lock_guard<std::mutex> lock(d.mutex);
   return d.contexts.size() + d.modules.size() + d.streams.size() + d.events.size() + d.graphs.size() + d.execs.size() +
-         standin::arena().held();
+         d.pools.size() + standin::arena().held();
 }
