@@ -161,7 +161,7 @@ class Entry {
   CUresult enter();
 
  private:
-  const std::string name_;
+  const char* const name_;
   const bool before_init_;
 };
 void forget_calls();

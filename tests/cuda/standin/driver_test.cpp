@@ -616,6 +616,43 @@ TEST_CASE("a forked child has no driver") {
   CHECK(download<int>(p, 32).size() == 32);
 }
 
+namespace {
+
+// Outlives what the stand-in has of its own statics, being made before.
+struct Late {
+  CUdeviceptr held = 0;
+  bool watched = false;
+  ~Late() {
+    int n = -1;
+    CUcontext current = nullptr;
+    if (watched && (cuCtxGetCurrent(&current) != 0 || cuDeviceGetCount(&n) != 0 || n != 1)) _exit(1);
+    if (watched) _exit(cuMemFree_v2(held) == 0 && cuCtxSynchronize() == 0 ? 7 : 2);
+  }
+};
+Late late;
+
+}  // namespace
+
+TEST_CASE("the driver still answers in the host's last destructors") {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("STANDIN_LATE", "1", 1);
+    execl("/proc/self/exe", "late", "-tc=late", static_cast<char*>(nullptr));
+    _exit(3);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WEXITSTATUS(status) == 7);
+}
+
+TEST_CASE("late" * doctest::skip(std::getenv("STANDIN_LATE") == nullptr)) {
+  REQUIRE(cuInit(0) == 0);
+  CUcontext context = nullptr;
+  REQUIRE(cuCtxCreate_v2(&context, 0, 0) == 0);
+  late.held = upload(std::vector<int>(32));
+  late.watched = true;
+}
+
 TEST_CASE("NVRTC: versions, options, errors in the text, the cache") {
   int major = 0, minor = -1, count = 0;
   CHECK(nvrtcVersion(&major, &minor) == 0);
