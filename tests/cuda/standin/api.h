@@ -16,6 +16,7 @@ using CUstream = struct StandinStream*;
 using CUevent = struct StandinEvent*;
 using CUgraph = struct StandinGraph*;
 using CUgraphExec = struct StandinGraphExec*;
+using CUmemoryPool = struct StandinPool*;
 using CUhostFn = void (*)(void* user);
 
 enum : CUresult {
@@ -44,6 +45,13 @@ enum : CUresult {
   CUDA_ERROR_STREAM_CAPTURE_IMPLICIT = 906,
   CUDA_ERROR_CAPTURED_EVENT = 907,
   CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD = 908,
+};
+
+// Of CUDA 11.2 and later.
+struct CUmemPoolProps {
+  int allocation_type, handle_types, location_type, location_id;
+  void* security;
+  unsigned char reserved[64];
 };
 
 STANDIN_API CUresult cuInit(unsigned flags);
@@ -87,6 +95,12 @@ STANDIN_API CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes);
 STANDIN_API CUresult cuMemFree_v2(CUdeviceptr pointer);
 STANDIN_API CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream);
 STANDIN_API CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream);
+STANDIN_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* props);
+STANDIN_API CUresult cuMemPoolDestroy(CUmemoryPool pool);
+STANDIN_API CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void* value);
+STANDIN_API CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value);
+STANDIN_API CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep);
+STANDIN_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream);
 STANDIN_API CUresult cuMemAllocHost_v2(void** pointer, size_t bytes);
 STANDIN_API CUresult cuMemFreeHost(void* pointer);
 STANDIN_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total);

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 
 #include "cubin.h"
 #include "kernels_of.h"
@@ -31,11 +32,12 @@ class Folder {
  public:
   Folder() {
     std::string name = (fs::temp_directory_path() / "standin-XXXXXX").string();
-    if (mkdtemp(name.data())) path_ = name;
+    if (!mkdtemp(name.data())) throw std::runtime_error("no folder " + name);
+    path_ = name;
   }
   ~Folder() {
     std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
+    fs::remove_all(path_, ignored);
   }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;

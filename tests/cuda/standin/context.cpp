@@ -1,3 +1,5 @@
+#include <iterator>
+
 #include "arena.h"
 #include "driver.h"
 
@@ -9,8 +11,24 @@ namespace standin {
 
 namespace {
 
-std::vector<StandinContext*>& stack() {
-  static thread_local std::vector<StandinContext*> one;
+// The current contexts of a thread. Without a destructor: it may be asked when the thread's others have run.
+class Stack {
+ public:
+  bool empty() const { return count_ == 0; }
+  StandinContext* back() const { return at_[count_ - 1]; }
+  void push_back(StandinContext* c) {
+    if (count_ < std::size(at_)) at_[count_++] = c;
+  }
+  void pop_back() { --count_; }
+  void clear() { count_ = 0; }
+
+ private:
+  StandinContext* at_[64];
+  size_t count_;
+};
+
+Stack& stack() {
+  static thread_local Stack one;
   return one;
 }
 

@@ -111,6 +111,11 @@ struct Capture {
 
 }  // namespace standin
 
+struct StandinPool {
+  CUdevice device = 0;
+  uint64_t threshold = 0;  // bytes it may keep
+};
+
 struct StandinModule : standin::Module {};
 struct StandinGraph : standin::Graph {};
 struct StandinGraphExec : standin::Graph {
@@ -132,6 +137,7 @@ struct Driver {
   std::unordered_map<const void*, std::shared_ptr<StandinFunction>> functions;
   std::unordered_map<const void*, std::shared_ptr<StandinGraph>> graphs;
   std::unordered_map<const void*, std::shared_ptr<StandinGraphExec>> execs;
+  std::unordered_map<const void*, std::shared_ptr<StandinPool>> pools;
   std::vector<std::shared_ptr<Capture>> captures;
   unsigned long long next_id = 1;
   std::string report;
@@ -155,7 +161,7 @@ class Entry {
   CUresult enter();
 
  private:
-  const std::string name_;
+  const char* const name_;
   const bool before_init_;
 };
 void forget_calls();
@@ -183,6 +189,8 @@ std::shared_ptr<StandinStream> make_stream(StandinContext* context, bool legacy,
 CUresult enqueue(StandinStream& stream, Work work, std::vector<Place> after = {});
 void run_until(StandinStream& stream, uint64_t seq);
 void run_all(StandinContext& context);
+// Memory of a device in the order of a stream.
+CUresult allocate_in(StandinStream& stream, CUdevice device, size_t bytes, CUdeviceptr* pointer);
 double now_ms();
 
 // capture

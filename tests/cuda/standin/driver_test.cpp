@@ -325,6 +325,29 @@ TEST_CASE("memory in the order of a stream") {
   CHECK(cuStreamSynchronize(other) == CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+TEST_CASE("memory pools") {
+  Device device;
+  CUmemPoolProps props = {1, 0, 1, 0, nullptr, {}};
+  CUmemoryPool pool = nullptr;
+  REQUIRE(cuMemPoolCreate(&pool, &props) == 0);
+  unsigned long long keep = 12345, got = 0;
+  CHECK(cuMemPoolSetAttribute(pool, 4, &keep) == 0);
+  CHECK(cuMemPoolGetAttribute(pool, 4, &got) == 0);
+  CHECK(got == 12345);
+  CUdeviceptr p = 0;
+  REQUIRE(cuMemAllocFromPoolAsync(&p, 128, pool, nullptr) == 0);
+  REQUIRE(cuMemsetD8Async(p, 3, 128, nullptr) == 0);
+  CHECK(download<int>(p, 32)[31] == 0x03030303);
+  CHECK(cuMemFreeAsync(p, nullptr) == 0);
+  CHECK(cuCtxSynchronize() == 0);
+  CHECK(cuMemFreeAsync(p, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuMemPoolTrimTo(pool, 0) == 0);
+  CHECK(cuMemPoolDestroy(pool) == 0);
+  CHECK(cuMemAllocFromPoolAsync(&p, 128, pool, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  props.location_id = 1;
+  CHECK(cuMemPoolCreate(&pool, &props) == CUDA_ERROR_INVALID_DEVICE);
+}
+
 TEST_CASE("copies from the host's own memory take it at once, from the driver's later") {
   Device device;
   const CUdeviceptr p = upload(std::vector<int>(2));
@@ -593,6 +616,43 @@ TEST_CASE("a forked child has no driver") {
   CHECK(download<int>(p, 32).size() == 32);
 }
 
+namespace {
+
+// Outlives what the stand-in has of its own statics, being made before.
+struct Late {
+  CUdeviceptr held = 0;
+  bool watched = false;
+  ~Late() {
+    int n = -1;
+    CUcontext current = nullptr;
+    if (watched && (cuCtxGetCurrent(&current) != 0 || cuDeviceGetCount(&n) != 0 || n != 1)) _exit(1);
+    if (watched) _exit(cuMemFree_v2(held) == 0 && cuCtxSynchronize() == 0 ? 7 : 2);
+  }
+};
+Late late;
+
+}  // namespace
+
+TEST_CASE("the driver still answers in the host's last destructors") {
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("STANDIN_LATE", "1", 1);
+    execl("/proc/self/exe", "late", "-tc=late", static_cast<char*>(nullptr));
+    _exit(3);
+  }
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WEXITSTATUS(status) == 7);
+}
+
+TEST_CASE("late" * doctest::skip(std::getenv("STANDIN_LATE") == nullptr)) {
+  REQUIRE(cuInit(0) == 0);
+  CUcontext context = nullptr;
+  REQUIRE(cuCtxCreate_v2(&context, 0, 0) == 0);
+  late.held = upload(std::vector<int>(32));
+  late.watched = true;
+}
+
 TEST_CASE("NVRTC: versions, options, errors in the text, the cache") {
   int major = 0, minor = -1, count = 0;
   CHECK(nvrtcVersion(&major, &minor) == 0);
@@ -612,7 +672,8 @@ TEST_CASE("NVRTC: versions, options, errors in the text, the cache") {
   CHECK(arch.log.find("nvrtc: error: invalid value for --gpu-architecture (-arch)") != std::string::npos);
   CHECK(compile_text(add_one, {"--no-such-option"}).result == 5);
   CHECK(compile_text(add_one, {"-arch", "sm_90a", "--std=c++17", "-DX=1"}).result == 0);
-  const Text wrong = compile_text("extern \"C\" __global__ void k(int* p) {\n  p[0] = q;\n}\n");
+  const char* const wrong_text = "extern \"C\" __global__ void k(int* p) {\n  p[0] = q;\n}\n";
+  const Text wrong = compile_text(wrong_text);
   CHECK(wrong.result == 6);
   CHECK(wrong.cubin.empty());
   CHECK(wrong.log.find("kernel.cu:2:") != std::string::npos);
@@ -624,8 +685,11 @@ TEST_CASE("NVRTC: versions, options, errors in the text, the cache") {
   const Env cache("STANDIN_CACHE", folder.c_str());
   const Text cold = compile_text(add_one);
   CHECK(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()) == 1);
-  const Env no_path("STANDIN_CXX", "g++");
-  CHECK(compile_text(add_one).cubin == cold.cubin);
+  {
+    const Env no_compiler("PATH", "/nowhere");
+    CHECK(compile_text(add_one).cubin == cold.cubin);
+    CHECK(compile_text(wrong_text).log.find("needs g++") != std::string::npos);
+  }
   CHECK(compile_text(add_one, {"--gpu-architecture=sm_80"}).cubin != cold.cubin);
   CHECK(std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()) == 2);
   std::filesystem::remove_all(folder);

@@ -86,7 +86,14 @@ struct Exec {
   uint64_t image_bytes = 0;
 };
 
-extern Exec exec;
+// Not destroyed at the process's end.
+union ExecRoom {
+  ExecRoom() : value() {}
+  ~ExecRoom() {}
+  Exec value;
+};
+extern ExecRoom exec_room;
+static constexpr Exec& exec = exec_room.value;
 
 constexpr int tag_bits = 28;
 constexpr unsigned stamp_shift = 13, stamp_mask = 0x7fff, thread_shift = 3, thread_mask = 0x3ff;

@@ -20,8 +20,9 @@ struct Ledger {
   std::string environment;  // what of STANDIN_FAIL is planned
 };
 
+// Nothing here is destroyed at the process's end: hosts call the driver from destructors of their own.
 Ledger& ledger() {
-  static Ledger one;
+  static Ledger& one = *std::make_unique<Ledger>().release();
   return one;
 }
 
@@ -110,6 +111,7 @@ void standin_reset() {
   const std::lock_guard<std::mutex> lock(d.mutex);
   d.captures.clear();
   d.execs.clear();
+  d.pools.clear();
   d.graphs.clear();
   d.events.clear();
   d.functions.clear();
@@ -128,5 +130,5 @@ unsigned long long standin_held() {
   standin::Driver& d = standin::driver();
   const std::lock_guard<std::mutex> lock(d.mutex);
   return d.contexts.size() + d.modules.size() + d.streams.size() + d.events.size() + d.graphs.size() + d.execs.size() +
-         standin::arena().held();
+         d.pools.size() + standin::arena().held();
 }

@@ -8,7 +8,7 @@
 
 namespace standin {
 
-Exec exec;
+ExecRoom exec_room;
 
 namespace {
 

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,13 +40,21 @@ inline Text compile_text(const std::string& text,
 // An environment variable for as long as this lives.
 class Env {
  public:
-  Env(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Env() { unsetenv(name_); }
+  Env(const char* name, const char* value) : name_(name) {
+    const char* before = std::getenv(name);
+    if (before) before_ = before;
+    setenv(name, value, 1);
+  }
+  ~Env() {
+    if (before_) setenv(name_, before_->c_str(), 1);
+    else unsetenv(name_);
+  }
   Env(const Env&) = delete;
   Env& operator=(const Env&) = delete;
 
  private:
   const char* name_;
+  std::optional<std::string> before_;
 };
 
 // A driver without a past, and a context.

@@ -316,7 +316,8 @@ TEST_CASE("launches after one another may share places") {
   const CUfunction k = device.kernel(kernel("p[(threadIdx.x + n) % 64] += 1;"));
   const CUdeviceptr p = upload(counted(64));
   for (int i = 0; i < 5; ++i) REQUIRE(launch(k, 1, 64, nullptr, p, i) == 0);
-  CHECK_MESSAGE(cuCtxSynchronize() == 0, standin_report());
+  const CUresult code = cuCtxSynchronize();
+  CHECK_MESSAGE(code == 0, std::string(standin_report()));
   CHECK(download<int>(p, 64)[10] == 15);
 }
 

@@ -33,25 +33,25 @@ CUresult cuMemFree_v2(CUdeviceptr pointer) {
 }
 
 // The address at once; what it names is there when the stream has come to it.
+CUresult standin::allocate_in(StandinStream& stream, CUdevice device, size_t bytes, CUdeviceptr* pointer) {
+  if (!pointer || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (stream.capture && stream.capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  const uint64_t at = arena().allocate(bytes, device, stream.context, false, true);
+  if (!at) return CUDA_ERROR_OUT_OF_MEMORY;
+  const CUresult code = enqueue(stream, [at] {
+    arena().find(at)->live = true;
+    return CUDA_SUCCESS;
+  });
+  if (code) arena().release(*arena().find(at));
+  else *pointer = at;
+  return code;
+}
+
 CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
   STANDIN_ENTRY(cuMemAllocAsync);
   CUresult code = CUDA_SUCCESS;
   const auto s = standin::resolve(stream, code);
-  if (!s) return code;
-  if (!pointer || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (s->capture && s->capture->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-  const uint64_t at = arena().allocate(bytes, s->context->device, s->context, false, true);
-  if (!at) return CUDA_ERROR_OUT_OF_MEMORY;
-  code = standin::enqueue(*s, [at] {
-    arena().find(at)->live = true;
-    return CUDA_SUCCESS;
-  });
-  if (code) {
-    arena().release(*arena().find(at));
-    return code;
-  }
-  *pointer = at;
-  return CUDA_SUCCESS;
+  return s ? standin::allocate_in(*s, s->context->device, bytes, pointer) : code;
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
