@@ -32,6 +32,7 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
     return value;
   };
   sm_ = 10 * attribute(compute_major) + attribute(compute_minor);
+  target_ = cat("sm_", sm_);
   limits_.multiprocessors = static_cast<uint32_t>(attribute(multiprocessor_count));
   if (attribute(pools_supported) == 0) return;
   PoolProps props{};
@@ -52,8 +53,6 @@ Device::~Device() {
   if (pool_) driver_->cuMemPoolDestroy(pool_);
   if (primary_.load(std::memory_order_relaxed)) driver_->cuDevicePrimaryCtxRelease_v2(handle_);
 }
-
-std::string Device::target() const { return cat("sm_", sm_); }
 
 ContextHandle Device::primary() const {
   if (ContextHandle known = primary_.load(std::memory_order_acquire)) return known;

@@ -27,7 +27,7 @@ class Device {
   const std::string& name() const { return name_; }
   // 90 for sm_90.
   int sm() const { return sm_; }
-  std::string target() const;  // "sm_90"
+  const std::string& target() const { return target_; }  // "sm_90"
   const jit::cuda::DeviceLimits& limits() const { return limits_; }
   // Throws unavailable.
   ContextHandle primary() const;
@@ -40,7 +40,7 @@ class Device {
  private:
   std::shared_ptr<const Driver> driver_;
   int ordinal_, handle_ = 0, sm_ = 0;
-  std::string name_;
+  std::string name_, target_;
   jit::cuda::DeviceLimits limits_;
   PoolHandle pool_ = nullptr;
   mutable std::atomic<ContextHandle> primary_{nullptr};

@@ -39,7 +39,7 @@ void Executable::drop_device_bodies() noexcept {
   }
 }
 
-std::string Executable::target_for(const device::Device& device) const {
+const std::string& Executable::target_for(const device::Device& device) const {
   if (options_.target.empty()) return device.target();
   if (!device.runs(options_.target))
     fail(Code::failed_precondition, "device ", device.ordinal(), " (", device.name(), ") is ", device.target(),
@@ -56,7 +56,7 @@ const Executable::DeviceBodies* Executable::find(std::string_view target) const 
 // Without a lock, as prepare(): threads that compile at once share the work through the memory cache, and the first to
 // be done publishes.
 const Executable::DeviceBodies& Executable::compile_for(const device::Device& device, const std::atomic<bool>* cancel) {
-  const std::string target = target_for(device);
+  const std::string& target = target_for(device);
   if (const DeviceBodies* known = find(target)) return *known;
   const Span span(context_->trace(), "prepare", [&] { return graph_->name(); });
   const runtime::FpEnv env;
@@ -85,8 +85,7 @@ const Executable::DeviceBodies& Executable::compile_for(const device::Device& de
 }
 
 const Executable::DeviceBodies& Executable::device_bodies(const device::Device& device, const RunOptions& options) {
-  const std::string target = target_for(device);
-  if (const DeviceBodies* known = find(target)) return *known;
+  if (const DeviceBodies* known = find(target_for(device))) return *known;
   int capturing = 0;
   const device::Driver& driver = device.driver();
   const device::Scope scope(device, static_cast<device::StreamHandle>(options.stream));

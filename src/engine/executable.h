@@ -127,7 +127,7 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // The same for devices (device_executable.cpp): an item for each kind of device, in a list that only ever grows.
   struct DeviceBodies;
   bool on_device() const { return options_.backend == Backend::cuda; }
-  std::string target_for(const device::Device& device) const;
+  const std::string& target_for(const device::Device& device) const;
   const DeviceBodies* find(std::string_view target) const noexcept;
   const DeviceBodies& compile_for(const device::Device& device, const std::atomic<bool>* cancel);
   const DeviceBodies& device_bodies(const device::Device& device, const RunOptions& options);
