@@ -101,6 +101,18 @@ void probe_nvrtc(Report& report, ingot_context* context) {
   }
 }
 
+// Optional, too.
+void probe_cuda(Report& report, ingot_context* context) {
+  try {
+    const std::string fault = run_probe(context, "cuda");
+    if (fault.empty()) report.line("CUDA", "compiles, runs, right result");
+    else report.problem("CUDA", fault);
+  } catch (const ToolError& e) {
+    if (e.exit == exit_unsupported) report.line("CUDA", cat("not here. ", e.what()));
+    else report.problem("CUDA", e.what());
+  }
+}
+
 }  // namespace
 
 int doctor_verb(const EngineOptions& engine) {
@@ -141,6 +153,7 @@ int doctor_verb(const EngineOptions& engine) {
   }
   probe_backend(report, probing.get(), "interpreter", "interp");
   if (module_error.empty()) probe_backend(report, probing.get(), "machine code", "cpu");
+  probe_cuda(report, probing.get());
   probe_nvrtc(report, probing.get());
   return report.problems() == 0 ? exit_done : exit_failed;
 }
