@@ -121,8 +121,15 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
 
 std::shared_ptr<const device::Kernel> DeviceKernels::copier(const device::Device& device, const std::string& target,
                                                             uint32_t rank, size_t item) {
+  const std::tuple<std::string, uint32_t, size_t> which(target, rank, item);
+  {
+    const std::lock_guard lock(lock_);
+    if (const auto known = copiers_.find(which); known != copiers_.end()) return known->second;
+  }
   const loop::Kernel kernel = runtime::copy_kernel(rank, item);
-  return get(device, kernel, loop::encode(kernel), target);
+  std::shared_ptr<const device::Kernel> made = get(device, kernel, loop::encode(kernel), target);
+  const std::lock_guard lock(lock_);
+  return copiers_.emplace(which, std::move(made)).first->second;
 }
 
 void DeviceKernels::watch(const std::shared_ptr<Executable>& executable) {

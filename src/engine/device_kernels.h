@@ -3,10 +3,12 @@
 
 #include <array>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "base/fork.h"
@@ -65,6 +67,8 @@ class DeviceKernels final : ForkHandler {
   std::array<std::atomic<const device::Device*>, most_devices> known_{};
   std::vector<std::unique_ptr<device::Device>> devices_;
   std::vector<std::weak_ptr<Executable>> watched_;
+  // By target, rank and item size. Kept, for launches of them may be enqueued whenever one would be evicted.
+  std::map<std::tuple<std::string, uint32_t, size_t>, std::shared_ptr<const device::Kernel>> copiers_;
   ForkRegistration registration_{*this};
 };
 

@@ -17,6 +17,8 @@ Executable::~Executable() {
   for (auto* published : {&bodies_, &interim_}) {
     const std::unique_ptr<const Bodies> owned(published->load(std::memory_order_relaxed));
   }
+  // Freeing what lies on a device waits for the work that uses it; only then may modules go.
+  if (on_device()) executor_.reset();
   drop_device_bodies();
   for (Subset* s = subsets_.load(std::memory_order_relaxed); s;) {
     const std::unique_ptr<Subset> owned(s);
