@@ -38,7 +38,17 @@ bool have_compiler() {
 #endif
 }
 
+namespace {
+
+bool cuda_asked() {
+  const char* const backend = std::getenv("INGOT_TEST_BACKEND");
+  return backend && std::string_view(backend) == "cuda";
+}
+
+}  // namespace
+
 std::span<const Way> main_ways() {
+  if (cuda_asked()) return cuda_ways();
   static const Way ways[] = {
       {"interpreter, unfused", Backend::interpreter, false, "", false},
       {"interpreter, fused", Backend::interpreter, true, ""},
@@ -56,6 +66,7 @@ std::span<const Way> cuda_ways() {
 }
 
 std::span<const Way> all_ways() {
+  if (cuda_asked()) return cuda_ways();
   static const std::vector<Way> ways = [] {
     std::vector<Way> w(main_ways().begin(), main_ways().end());
     w.push_back({"interpreter, fused, threads", Backend::interpreter, true, "", true, true});
@@ -140,7 +151,8 @@ std::string check(const std::shared_ptr<const ir::Graph>& graph, std::span<const
   for (const Way& way : ways) {
     try {
       const auto e = compile(graph, way);
-      const std::vector<Array> got = run(*e, inputs, Layout::compact, Layout::compact, way.threads);
+      const std::vector<Array> got =
+          run(*e, inputs, Layout::compact, Layout::compact, way.threads, way.backend == Backend::cuda);
       for (size_t i = 0; i < want.size(); ++i)
         if (const std::string text = difference(want[i], got[i]); !text.empty())
           return cat(way.name, ": output ", i, ": ", text);

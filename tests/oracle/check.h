@@ -21,7 +21,8 @@ struct Way {
   bool threads = false;
 };
 
-// Those this machine and build can run: interpreter unfused, fused, with threads; compiled for each ISA it has.
+// Those this machine and build can run: interpreter unfused, fused, with threads; compiled for each ISA it has. With
+// INGOT_TEST_BACKEND=cuda both this and main_ways() are cuda_ways().
 std::span<const Way> all_ways();
 // Interpreter unfused and fused, compiled fused for the machine's own ISA.
 std::span<const Way> main_ways();

@@ -1,5 +1,5 @@
-// random_graphs SEED COUNT [cuda]: differential testing beyond what the test suite takes time for. Prints each failing
-// seed with its reduced graph; exit status 1 if there is one. `cuda`: on a CUDA device (tests/cuda/standin).
+// random_graphs SEED COUNT: differential testing beyond what the test suite takes time for. Prints each failing
+// seed with its reduced graph; exit status 1 if there is one.
 #include <cstdio>
 #include <cstdlib>
 
@@ -8,10 +8,9 @@
 int main(int argc, char** argv) {
   const uint64_t first = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
   const uint64_t count = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1000;
-  const auto ways = argc > 3 ? ingot::oracle::cuda_ways() : ingot::oracle::main_ways();
   uint64_t bad = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const std::string text = ingot::oracle::differential(seed, ways);
+    const std::string text = ingot::oracle::differential(seed);
     if (text.empty()) continue;
     std::printf("%s\n", text.c_str());
     std::fflush(stdout);
