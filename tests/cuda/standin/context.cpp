@@ -3,9 +3,7 @@
 #include "arena.h"
 #include "driver.h"
 
-using standin::arena;
 using standin::driver;
-using standin::setting;
 
 namespace standin {
 

@@ -5,7 +5,6 @@
 #include "driver.h"
 
 using standin::arena;
-using standin::driver;
 using standin::Work;
 
 namespace {

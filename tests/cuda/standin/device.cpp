@@ -74,9 +74,9 @@ bool is_device(CUdevice d) { return d >= 0 && d < devices(); }
 int attribute_value(int attribute) {
   const int sm = static_cast<int>(setting("STANDIN_SM", 90));
   switch (attribute) {
-    case 1: return 1024;  // threads of a block
+    case 1:
     case 2:
-    case 3: return 1024;        // along x, y
+    case 3: return 1024;        // threads of a block, along x, along y
     case 4: return 64;          // along z
     case 5: return 2147483647;  // blocks along x
     case 6:

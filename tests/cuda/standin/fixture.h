@@ -57,6 +57,8 @@ class Env {
   std::optional<std::string> before_;
 };
 
+inline const char* const add_one = "extern \"C\" __global__ void k(int* p) { p[threadIdx.x] += 1; }\n";
+
 // A driver without a past, and a context.
 class Device {
  public:

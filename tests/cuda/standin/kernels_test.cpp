@@ -218,14 +218,13 @@ TEST_CASE("accesses outside by one item, at each end") {
   is_wrong("if (threadIdx.x == 3) p[-1] = 1;", "4 bytes before the start of an allocation of 256 bytes");
   is_wrong("if (threadIdx.x == 3) p[0] = p[64];", "thread (3,0,0): read of 4 bytes");
   is_wrong("if (threadIdx.x == 3) *(long long*)(p + 62) = *(long long*)(p + 63 - 1 + 2);", "past the end");
-  is_wrong(
-      "__shared__ int s[64]; __shared__ int t[64]; s[threadIdx.x] = t[threadIdx.x] = 0; __syncthreads();"
-      "p[threadIdx.x] = s[threadIdx.x + n - 63];",
-      "shared");
-  is_wrong(
-      "__shared__ int s[64]; __shared__ int t[64]; s[threadIdx.x] = t[threadIdx.x] = 0; __syncthreads();"
-      "p[threadIdx.x] = t[(int)threadIdx.x - n + 63];",
-      "shared");
+  // Of two neighbours, whichever comes first.
+  for (const char* outside : {"s[threadIdx.x + n - 63]", "t[threadIdx.x + n - 63]", "s[(int)threadIdx.x - n + 63]",
+                              "t[(int)threadIdx.x - n + 63]"})
+    is_wrong(std::string("__shared__ int s[64]; __shared__ int t[64]; s[threadIdx.x] = t[threadIdx.x] = 0;"
+                         "__syncthreads(); p[threadIdx.x] = ") +
+                 outside + ";",
+             "shared");
   is_wrong("if (threadIdx.x == 5) atomicAdd(p + 64, 1);", "atomic of 4 bytes");
 }
 
@@ -304,6 +303,8 @@ TEST_CASE("two blocks at one place") {
   is_wrong("if (threadIdx.x == 0) p[blockIdx.x] = p[0];", "race between blocks", CUDA_ERROR_ILLEGAL_ADDRESS, 2);
   is_wrong("if (threadIdx.x == 0 && blockIdx.x == 2) p[0] = 1; else if (threadIdx.x == 0) p[blockIdx.x + 8] = p[0];",
            "race between blocks", CUDA_ERROR_ILLEGAL_ADDRESS, 3);
+  is_wrong("if (threadIdx.x == 0) { const int v = p[0]; p[blockIdx.x == 1 ? 0 : 9] = v; }",
+           "where threads of several blocks did a read", CUDA_ERROR_ILLEGAL_ADDRESS, 2);
   is_fine("if (threadIdx.x == 0) atomicAdd(p + 7, 1);", 2);
   is_fine("if (threadIdx.x == 0) p[blockIdx.x] = p[9];", 4);
   const Outcome o = run(kernel("if (threadIdx.x == 4) p[7] = 1;"), 3, 64, 64);

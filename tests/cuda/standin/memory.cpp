@@ -6,7 +6,6 @@
 
 using standin::Allocation;
 using standin::arena;
-using standin::driver;
 
 CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
   STANDIN_ENTRY(cuMemAlloc_v2);

@@ -59,33 +59,43 @@ bool yes(const std::string& value, bool& out) {
   return true;
 }
 
+// --fmad, and what changes nothing here as long as it is true or false.
+bool flag(const std::vector<std::string>& words, size_t& i, bool& contract) {
+  std::string value;
+  bool ignored = false;
+  if (value_of(words, i, {"--fmad", "-fmad"}, value)) return yes(value, contract);
+  return value_of(words, i, {"--ftz", "-ftz", "--prec-div", "-prec-div", "--prec-sqrt", "-prec-sqrt"}, value) &&
+         yes(value, ignored);
+}
+
+// Options that say nothing of the result.
+bool without_meaning(const std::vector<std::string>& words, size_t& i) {
+  std::string value;
+  for (const char* word :
+       {"-lineinfo", "--generate-line-info", "-default-device", "--device-as-default-execution-space", "-w",
+        "--disable-warnings", "--restrict", "-restrict"})
+    if (words[i] == word) return true;
+  return value_of(words, i, {"--maxrregcount", "-maxrregcount", "--split-compile", "--ptxas-options", "-Xptxas"},
+                  value);
+}
+
 nvrtcResult read_options(const std::vector<std::string>& words, standin::CompileOptions& out, std::string& log) {
   out.target = 75;
   for (size_t i = 0; i < words.size(); ++i) {
     std::string value;
-    bool ignored = false;
     if (value_of(words, i, {"--gpu-architecture", "-arch"}, value)) {
       out.target = static_cast<unsigned>(target_of(value));
       if (out.target == 0) {
         log = "nvrtc: error: invalid value for --gpu-architecture (-arch)\n";
         return invalid_option;
       }
-    } else if (value_of(words, i, {"--fmad", "-fmad"}, value) ? yes(value, out.contract) : false) {
-    } else if (value_of(words, i, {"--ftz", "-ftz", "--prec-div", "-prec-div", "--prec-sqrt", "-prec-sqrt"}, value)
-                   ? yes(value, ignored)
-                   : false) {
     } else if (value_of(words, i, {"--std", "-std"}, value)) {
       out.standard = value;
     } else if (words[i].starts_with("-D") && words[i].size() > 2) {
       out.defines.push_back(words[i]);
     } else if (value_of(words, i, {"--define-macro"}, value)) {
       out.defines.push_back("-D" + value);
-    } else if (value_of(words, i, {"--maxrregcount", "-maxrregcount", "--split-compile", "--ptxas-options", "-Xptxas"},
-                        value)) {
-    } else if (words[i] == "-lineinfo" || words[i] == "--generate-line-info" || words[i] == "-default-device" ||
-               words[i] == "--device-as-default-execution-space" || words[i] == "-w" ||
-               words[i] == "--disable-warnings" || words[i] == "--restrict" || words[i] == "-restrict") {
-    } else {
+    } else if (!flag(words, i, out.contract) && !without_meaning(words, i)) {
       log = "nvrtc: error: unrecognized option " + words[i] + " found\n";
       return invalid_option;
     }

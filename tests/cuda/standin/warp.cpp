@@ -1,6 +1,5 @@
 #include "exec.h"
 
-using standin::BarrierOp;
 using standin::exec;
 using standin::Fibre;
 using standin::State;
