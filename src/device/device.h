@@ -94,7 +94,7 @@ class Memory {
 
  private:
   const std::shared_ptr<const Driver> driver_;
-  const ContextHandle context_;
+  ContextHandle context_;
   Address at_ = 0;
 };
 

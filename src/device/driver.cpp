@@ -14,8 +14,7 @@ namespace {
 constexpr Result out_of_memory = 2, not_initialized = 3, deinitialized = 4, device_unavailable = 46, no_device = 100,
                  invalid_image = 200, no_binary_for_gpu = 209, ecc_uncorrectable = 214, jit_disabled = 223,
                  illegal_address = 700, launch_out_of_resources = 701, launch_failed = 719, tensor_memory_leak = 721,
-                 system_not_ready = 802, system_mismatch = 803, not_supported_on_device = 804,
-                 capture_unsupported = 900, capture_last = 908;
+                 system_not_ready = 802, not_supported_on_device = 804, capture_unsupported = 900, capture_last = 908;
 
 Code code_of(Result r) {
   if (r == out_of_memory || r == launch_out_of_resources) return Code::out_of_memory;

@@ -58,7 +58,7 @@ class Session {
       return static_cast<char*>(lent_);
     }
     must_not_be_captured("the run needs scratch memory that was not lent");
-    if (const device::PoolHandle pool = code_.device.pool()) {
+    if (device::PoolHandle pool = code_.device.pool()) {
       driver_.must(driver_.cuMemAllocFromPoolAsync(&pooled_, bytes, pool, options_.stream), "allocating scratch");
       return reinterpret_cast<char*>(pooled_);
     }
