@@ -16,7 +16,7 @@ class Columns : public KernelText {
   void whole() {
     line("// One block computes 32 neighbouring columns; each of its warps one of the eight items of the sum order.");
     begin("ingot_kernel");
-    room();
+    room(23);
     line("const i64 n = ", cols(), ";");
     open("for (i64 q = blockIdx.x; q < (", rows(), " + 31) / 32; q += gridDim.x)");
     column("q");
@@ -28,8 +28,9 @@ class Columns : public KernelText {
         const Joining j = joining(n);
         argument(n);
         join_lambda(n);
-        result(n, cat("column_items(fold_column<", j.type, ">(0, n, ", j.absent, ", j", n, ", f", n, "), room_of<",
-                      j.type, ">(room), j", n, ")"));
+        const std::string own = cat("room_of<", j.type, ">(room)");
+        result(n, cat("column_items(fold_column<", j.type, ">(0, n, ", j.absent, ", ", own, ", j", n, ", f", n, "), ",
+                      own, ", j", n, ")"));
       }
       uniform(l);
     }
@@ -40,6 +41,7 @@ class Columns : public KernelText {
     line();
     line("// First stage for few columns: one block folds one part of 32 columns into scratch.");
     begin("ingot_kernel_parts");
+    room(4);  // no part has more than eight blocks
     parts();
     open("for (i64 q = blockIdx.x; q < (", rows(), " + 31) / 32 * parts; q += gridDim.x)");
     line("const i64 part = q % parts, first = part * items, last = first + items < n ? first + items : n;");
@@ -51,7 +53,8 @@ class Columns : public KernelText {
       const Joining j = joining(n);
       argument(n);
       join_lambda(n);
-      line("const ", j.type, " a", n, " = fold_column<", j.type, ">(first, last, ", j.absent, ", j", n, ", f", n, ");");
+      line("const ", j.type, " a", n, " = fold_column<", j.type, ">(first, last, ", j.absent, ", room_of<", j.type,
+           ">(room), j", n, ", f", n, ");");
       line("if (valid) ", place(j, at++), "[(part * 8 + (threadIdx.x >> 5)) * ", rows(), " + r] = a", n, ";");
     }
     close();
@@ -59,7 +62,7 @@ class Columns : public KernelText {
     line();
     line("// Second stage: one block joins the parts of 32 columns.");
     begin("ingot_kernel_join");
-    room();
+    room(23);
     parts();
     open("for (i64 q = blockIdx.x; q < (", rows(), " + 31) / 32; q += gridDim.x)");
     column("q");
@@ -69,8 +72,9 @@ class Columns : public KernelText {
       if (!loop::is_fold(k_.nodes[n].op)) continue;
       const Joining j = joining(n);
       join_lambda(n);
-      result(n, cat("column_items(join_column<", j.type, ">(parts, ", rows(), ", ", j.absent, ", ", place(j, at++),
-                    " + r, j", n, "), room_of<", j.type, ">(room), j", n, ")"));
+      const std::string own = cat("room_of<", j.type, ">(room)");
+      result(n, cat("column_items(join_column<", j.type, ">(parts, ", rows(), ", ", own, ", ", place(j, at++),
+                    " + r, j", n, "), ", own, ", j", n, ")"));
     }
     finish();
   }
@@ -99,11 +103,12 @@ class Columns : public KernelText {
     close();
     close();
   }
-  void room() {
+  // A stack of each thread.
+  void room(size_t steps) {
     size_t item = 4;
     for (const Node& n : k_.nodes)
       if (loop::is_fold(n.op) && ir::item_size(n.type) == 8) item = 8;
-    line("__shared__ u64 room[", 256 * item / 8, "];");
+    line("__shared__ u64 room[", 256 * steps * item / 8, "];");
   }
   void parts() {
     line("const i64 n = ", cols(), ", blocks = (n + 1023) / 1024, items = 1024ll * (blocks < 4096 ? 1 : 8);");

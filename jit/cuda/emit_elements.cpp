@@ -17,7 +17,7 @@ class Elements : public KernelText {
 
   void single() {
     line("// One thread computes one element.");
-    begin("ingot_kernel");
+    begin("ingot_kernel", false);
     line("const i64 total = ", rows(), ";");
     open("for (i64 r = blockIdx.x * 256ll + threadIdx.x; r < total; r += gridDim.x * 256ll)");
     axes_from("r", 0, k_.rows);
@@ -34,7 +34,7 @@ class Elements : public KernelText {
     line("  T item[", width, "];");
     line("};");
     line("// Compact views over the same rows: ", width, " items a thread, 16-byte accesses.");
-    begin("ingot_kernel_linear");
+    begin("ingot_kernel_linear", false);
     line("const i64 total = ", rows(), ", packs = total / ", width, ";");
     open("for (i64 r = blockIdx.x * 256ll + threadIdx.x; r < packs + total % ", width, "; r += gridDim.x * 256ll)");
     line("const bool whole = r < packs;");

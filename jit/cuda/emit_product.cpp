@@ -31,8 +31,9 @@ class Product : public KernelText {
     close();
   }
 
-  // A tile of 64 x 64 elements by a block, 4 x 4 by a thread. Both arguments of 16 k at a time are computed into shared
-  // memory once for the tile. What lies beyond an edge is -0 times +0 there, which no chain feels.
+  // A tile of elements by a block: 128 x 64 of f32, 64 x 64 of f64, a thread 8 x 4 or 4 x 4 of them. Both arguments of
+  // 16 k at a time are computed into shared memory once for the tile. What lies beyond an edge is -0 times +0 there,
+  // which no chain feels.
   void tile(bool swapped) {
     const auto id = static_cast<NodeId>(
         std::find_if(k_.nodes.begin(), k_.nodes.end(), [](const Node& n) { return loop::is_fold(n.op); }) -
@@ -40,49 +41,51 @@ class Product : public KernelText {
     const Node& n = k_.nodes[id];
     const char* t = value_name(n.type);
     const size_t down = k_.rows - 2u, across = k_.rows - 1u;
+    const size_t side_y = static_cast<size_t>(tile_high(n.type)), side_x = static_cast<size_t>(tile_side);
+    const size_t own_y = side_y / 16, own_x = side_x / 16, own = own_y * own_x;
     const std::string high = cat("a.size[", down, "]"), wide = cat("a.size[", across, "]");
     line();
-    line("// One block computes a tile of 64 x 64 elements, a thread 4 x 4 of them.");
+    line("// One block computes a tile of ", side_y, " x ", side_x, " elements, a thread ", own_y, " x ", own_x,
+         " of them.");
     begin("ingot_kernel_tile");
-    line("__align__(16) __shared__ ", t, " left[16][68], right[16][68];");
-    line("const i64 n = ", cols(), ", high = (", high, " + 63) / 64, wide = (", wide, " + 63) / 64;");
-    line("const int row = threadIdx.x / 16 * 4, col = threadIdx.x % 16 * 4;");
+    line("__align__(16) __shared__ ", t, " left[16][", side_y + 4, "], right[16][", side_x + 4, "];");
+    line("const i64 n = ", cols(), ", high = (", high, " + ", side_y - 1, ") / ", side_y, ", wide = (", wide, " + ",
+         side_x - 1, ") / ", side_x, ";");
+    line("const int row = threadIdx.x / 16 * ", own_y, ", col = threadIdx.x % 16 * ", own_x, ";");
     open("for (i64 r = blockIdx.x; r < ", extent(0, down), " * high * wide; r += gridDim.x)");
-    line("const i64 top = r / wide % high * 64, start = r % wide * 64, batch = r / wide / high;");
+    line("const i64 top = r / wide % high * ", side_y, ", start = r % wide * ", side_x, ", batch = r / wide / high;");
     axes_from("batch", 0, down);
-    line(t, " sum[4][4], p[4][4];");
+    line(t, " sum[", own, "], p[", own, "];");
     line("#pragma unroll");
-    line("for (int e = 0; e < 16; ++e) sum[e / 4][e % 4] = p[e / 4][e % 4] = -(", t, ")0;");
+    line("for (int e = 0; e < ", own, "; ++e) sum[e] = p[e] = -(", t, ")0;");
     open("for (i64 first = 0; first < n; first += 16)");
-    line("// The arguments: neighbours along the tile's side by neighbouring threads, or along k where k is theirs.");
-    side(n.arg[swapped ? 1 : 0], t, "left", down, "top", high, "-0.0f");
-    side(n.arg[swapped ? 0 : 1], t, "right", across, "start", wide, "0.0f");
+    line("// The arguments, read along the tile's side or along k, where neighbours in memory are.");
+    side(n.arg[swapped ? 1 : 0], t, "left", down, "top", side_y, high, "-0.0f");
+    side(n.arg[swapped ? 0 : 1], t, "right", across, "start", side_x, wide, "0.0f");
     line("__syncthreads();");
-    line("#pragma unroll");
+    line("#pragma unroll 4");
     open("for (int d = 0; d < 16; ++d)");
-    line(t, " x[4], y[4];");
+    line(t, " x[", own_y, "], y[", own_x, "];");
     line("#pragma unroll");
-    line("for (int e = 0; e < 4; ++e) x[e] = left[d][row + e], y[e] = right[d][col + e];");
+    line("for (int e = 0; e < ", own_y, "; ++e) x[e] = left[d][row + e];");
     line("#pragma unroll");
-    const std::string fma = expression(Prim::fma, n.type, n.type, swapped ? "y[e % 4]" : "x[e / 4]",
-                                       swapped ? "x[e / 4]" : "y[e % 4]", "p[e / 4][e % 4]");
-    line("for (int e = 0; e < 16; ++e) p[e / 4][e % 4] = ", fma, ";");
+    line("for (int e = 0; e < ", own_x, "; ++e) y[e] = right[d][col + e];");
+    line("#pragma unroll");
+    const std::string x = cat("x[e / ", own_x, "]"), y = cat("y[e % ", own_x, "]");
+    line("for (int e = 0; e < ", own, "; ++e) p[e] = ", expression(Prim::fma, n.type, n.type, x, y, "p[e]"), ";");
     close();
     open("if (first % 256 == 240 || first + 16 >= n)");
     line("#pragma unroll");
-    open("for (int e = 0; e < 16; ++e)");
-    line("sum[e / 4][e % 4] += p[e / 4][e % 4];");
-    line("p[e / 4][e % 4] = -(", t, ")0;");
-    close();
+    line("for (int e = 0; e < ", own, "; ++e) sum[e] = sum[e] + p[e], p[e] = -(", t, ")0;");
     close();
     line("__syncthreads();");
     close();
     line("// The elements.");
     line("#pragma unroll");
-    open("for (int e = 0; e < 16; ++e)");
-    line("const i64 i", down, " = top + row + e / 4, i", across, " = start + col + e % 4;");
+    open("for (int e = 0; e < ", own, "; ++e)");
+    line("const i64 i", down, " = top + row + e / ", own_x, ", i", across, " = start + col + e % ", own_x, ";");
     line("if (i", down, " >= ", high, " || i", across, " >= ", wide, ") continue;");
-    line("const ", t, " ", name(id), " = n == 0 ? (", t, ")0 : sum[e / 4][e % 4];");
+    line("const ", t, " ", name(id), " = n == 0 ? (", t, ")0 : sum[e];");
     compute_and_store(k_.stores);
     close();
     close();
@@ -120,9 +123,9 @@ class Product : public KernelText {
     declared_[id] = true;
   }
 
-  // 16 k of one argument for the 64 indices of an axis from `first_index`, four items a thread.
-  void side(NodeId id, const char* type, const char* to, size_t axis, const char* first_index, const std::string& end,
-            const char* beyond) {
+  // 16 k of one argument for the `count` indices of an axis from `first_index`.
+  void side(NodeId id, const char* type, const char* to, size_t axis, const char* first_index, size_t count,
+            const std::string& end, const char* beyond) {
     // Whether neighbours in memory are those of the axis is known at run time alone; a load's stride tells.
     std::string along = "true";
     for (const NodeId v : needed({id})) {
@@ -134,10 +137,10 @@ class Product : public KernelText {
     line("{");
     ++depth_;
     line("const bool along = ", along, ";");
-    line("#pragma unroll");
-    open("for (int e = 0; e < 4; ++e)");
-    line("const int slot = threadIdx.x + 256 * e, side = along ? slot % 64 : slot / 16;");
-    line("const int d = along ? slot / 64 : slot % 16;");
+    line("#pragma unroll ", count / 32, "  // all of them at once take more registers than there are");
+    open("for (int e = 0; e < ", count / 16, "; ++e)");
+    line("const int slot = threadIdx.x + 256 * e, side = along ? slot % ", count, " : slot / 16;");
+    line("const int d = along ? slot / ", count, " : slot % 16;");
     line("const i64 i", axis, " = ", first_index, " + side, k = first + d;");
     line(type, " v = ", beyond, ";");
     open("if (i", axis, " < ", end, " && k < n)");

@@ -103,7 +103,7 @@ class Rows : public KernelText {
       if (!loop::is_scan(k_.nodes[n].op)) continue;
       const Joining j = joining(n);
       line("auto s", n, " = make_scan<", j.type, ">(", j.absent, ", ", j.empty, ", [](", j.type, " x, ", j.type,
-           " y) -> ", j.type, " { return ", j.op, "; });");
+           " y) INLINE -> ", j.type, " { return ", j.op, "; });");
     }
     open("for (i64 step = 0; step < n; ++step)");
     line("const i64 k = ", down ? "n - 1 - step" : "step", ";");
@@ -264,7 +264,7 @@ class Rows : public KernelText {
     if (along.empty()) return;
     line("// Stores along the row.");
     if (by == "warp") open("for (i64 k = lane; k < n; k += 32)");
-    else open("each_in_row(n, [&](i64 k)");
+    else open("each_in_row(n, [&](i64 k) INLINE");
     axes_from("k", k_.rows, k_.axis_count());
     std::vector<NodeId> roots;
     for (const loop::Store& s : along) roots.push_back(s.value);
@@ -276,7 +276,7 @@ class Rows : public KernelText {
   void fold(NodeId id, const std::string& by) {
     const Joining j = joining(id);
     const NodeId of = k_.nodes[id].arg[0];
-    open("const auto f", id, " = [&](i64 k)");
+    open("const auto f", id, " = [&](i64 k) INLINE");
     if (varies(of)) axes_from("k", k_.rows, k_.axis_count());
     compute_here({of});
     line("return (", j.type, ")", name(of), ";");
@@ -336,7 +336,7 @@ class Rows : public KernelText {
     size_t item = 4;
     for (const Node& n : k_.nodes)
       if (loop::ends_sweep(n.op) && ir::item_size(n.type) == 8) item = 8;
-    size_t items = traits_.folds ? (whole ? 64 + 8 * 8 * 28 : 256) : 0;
+    size_t items = traits_.folds ? (whole ? 64 + 8 * 8 * 28 : 256 * 21) : 0;
     if (traits_.scan_count > 0) items = std::max<size_t>(items, 256 * 17 + 257);
     line("__shared__ u64 room[", items * item / 8 + 1, "];");
   }

@@ -50,8 +50,8 @@ TileAxes tile_axes(const Kernel& k, const Traits& t) {
   if (!ir::is_float(dot->type)) return {};
   const loop::AxisSet last = loop::AxisSet{1} << (k.rows - 1), before = last >> 1;
   const loop::AxisSet first = k.nodes[dot->arg[0]].axes, second = k.nodes[dot->arg[1]].axes;
-  if (!(first & last) && !(second & before)) return {true, false};
-  if (!(first & before) && !(second & last)) return {true, true};
+  if (!(first & last) && !(second & before)) return {true, false, dot->type};
+  if (!(first & before) && !(second & last)) return {true, true, dot->type};
   return {};
 }
 

@@ -51,9 +51,11 @@ inline constexpr int64_t scanned_bytes = 8;
 struct TileAxes {
   bool fits = false;
   bool swapped = false;  // the dot's first argument has the last row axis
+  ir::DType type = ir::DType::invalid;
 };
 // One product of floats whose arguments share neither the last row axis nor the one before it.
 TileAxes tile_axes(const loop::Kernel& kernel, const Traits& traits);
 inline constexpr int64_t tile_side = 64;
+inline constexpr int64_t tile_high(ir::DType type) { return ir::item_size(type) == 4 ? 128 : 64; }
 
 }  // namespace ingot::jit::cuda

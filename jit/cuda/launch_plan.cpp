@@ -96,10 +96,10 @@ class Planner {
 
   // A tile of which little counts is slower than a thread an element.
   void product() {
-    if (tile_axes(k_, traits_).fits) {
+    if (const TileAxes tile = tile_axes(k_, traits_); tile.fits) {
       const int64_t high = sizes_[k_.rows - 2], wide = sizes_[k_.rows - 1];
       if (high >= tile_least && wide >= tile_least)
-        return add(1, rows_ / high / wide * ceil(high, tile_side) * ceil(wide, tile_side));
+        return add(1, rows_ / high / wide * ceil(high, tile_high(tile.type)) * ceil(wide, tile_side));
     }
     add(0, ceil(rows_, block_threads));
   }

@@ -14,6 +14,8 @@ typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
+// Behind the parameters of a lambda: its captures would lie in memory if it were called.
+#define INLINE __attribute__((always_inline))
 
 template <class To, class From>
 __device__ __forceinline__ To bits(From v) {

@@ -86,31 +86,6 @@ struct Tree {
     return a;
   }
 };
-// The same in registers: level[l] waits where bit l of the count is set.
-template <class T, int levels>
-struct Levels {
-  T level[levels];
-  i64 count = 0;
-  template <class Op>
-  __device__ __forceinline__ void push(T a, Op op) {
-    bool waits = false;
-#pragma unroll
-    for (int l = 0; l < levels; ++l) {
-      const bool joins = count >> l & 1;
-      if (!waits && joins) a = op(level[l], a);
-      if (!waits && !joins) level[l] = a;
-      waits = waits || !joins;
-    }
-    ++count;
-  }
-  template <class Op>
-  __device__ __forceinline__ T finish(T a, Op op) const {
-#pragma unroll
-    for (int l = 0; l < levels; ++l)
-      if (count >> l & 1) a = op(level[l], a);
-    return a;
-  }
-};
 // A row of at most a block by a warp.
 template <bool ordered, int groups, class T, class Op, class F>
 __device__ __forceinline__ T fold_warp(i64 n, T absent, T empty, Op op, F f) {
@@ -120,7 +95,7 @@ __device__ __forceinline__ T fold_warp(i64 n, T absent, T empty, Op op, F f) {
 // The a_j of `blocks` blocks from k = first by the 8 warps, each an aligned run of 2^m of them; in every warp. `room`
 // holds 64 items, then 8 stacks of 28 steps of 8.
 template <bool ordered, int groups, class T, class Op, class F>
-__device__ T fold_blocks(i64 first, i64 n, T absent, T* room, Op op, F f) {
+__device__ __forceinline__ T fold_blocks(i64 first, i64 n, T absent, T* room, Op op, F f) {
   const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, j = lane & 7;
   const i64 blocks = (n - first + 1023) / 1024, run = warp_run(blocks), begin = warp * run;
   const i64 end = begin + run < blocks ? begin + run : blocks;
@@ -151,17 +126,18 @@ __device__ __forceinline__ void fold_part(i64 part, i64 items, i64 n, T absent, 
   const T a = fold_blocks<ordered, groups>(first, first + items < n ? first + items : n, absent, room, op, f);
   if (threadIdx.x < 8) reinterpret_cast<T*>(out)[threadIdx.x] = a;
 }
-// Then the tree over the parts of a row, 32 aligned runs of them at a time.
+// Then the tree over the parts of a row, 32 aligned runs of them at a time. `room` holds 256 items and as many stacks of
+// 20 steps.
 template <class T, class Op>
-__device__ T join_parts(i64 parts, T absent, T empty, T* room, const char* in, Op op) {
+__device__ __forceinline__ T join_parts(i64 parts, T absent, T empty, T* room, const char* in, Op op) {
   if (parts == 0) return empty;
   const int run = threadIdx.x >> 3, j = threadIdx.x & 7;
   i64 length = 1;
   while (length * 32 < parts) length *= 2;
   const i64 end = (run + 1) * length < parts ? (run + 1) * length : parts;
-  Levels<T, 20> tree;
-  for (i64 p = run * length; p < end; ++p) tree.push(reinterpret_cast<const T*>(in + p * 64)[j], op);
-  T a = tree.finish(absent, op);
+  Tree<T, Op> tree(room + 256 + threadIdx.x, 256, op);
+  for (i64 p = run * length; p < end; ++p) tree.push(reinterpret_cast<const T*>(in + p * 64)[j]);
+  T a = run * length < end ? tree.finish() : absent;
   room[threadIdx.x] = a;
   __syncthreads();
   for (int d = 1; d < 32; d *= 2) {
@@ -173,10 +149,12 @@ __device__ T join_parts(i64 parts, T absent, T empty, T* room, const char* in, O
   return fold_items(a, op);
 }
 // Columns: 32 neighbours in the lanes, one j of the groups in each of the 8 warps. The a_j of the k in [first, n).
+// `room` holds 256 stacks of as many steps as the blocks of k need.
 template <class T, class Op, class F>
-__device__ __forceinline__ T fold_column(i64 first, i64 n, T absent, Op op, F f) {
+__device__ __forceinline__ T fold_column(i64 first, i64 n, T absent, T* room, Op op, F f) {
   const int j = threadIdx.x >> 5;
-  Levels<T, 24> tree;
+  if (first >= n) return absent;
+  Tree<T, Op> tree(room + threadIdx.x, 256, op);
   for (; first < n; first += 1024) {
     const i64 last = first + 1024 < n ? first + 1024 : n;
     T item = absent;
@@ -191,13 +169,14 @@ __device__ __forceinline__ T fold_column(i64 first, i64 n, T absent, Op op, F f)
       }
       item = op(item, op(op(op(x[0], x[4]), op(x[2], x[6])), op(op(x[1], x[5]), op(x[3], x[7]))));
     }
-    tree.push(item, op);
+    tree.push(item);
   }
-  return tree.finish(absent, op);
+  return tree.finish();
 }
 // What the a_j of the 8 warps give each lane, in all warps. `room` holds 256 items.
 template <class T, class Op>
-__device__ T column_items(T item, T* room, Op op) {
+__device__ __forceinline__ T column_items(T item, T* room, Op op) {
+  __syncthreads();
   room[threadIdx.x] = item;
   __syncthreads();
   T a[8];
@@ -208,10 +187,10 @@ __device__ T column_items(T item, T* room, Op op) {
 }
 // The tree over the parts of a column for this warp's j; `rows` items lie between those of two j.
 template <class T, class Op>
-__device__ __forceinline__ T join_column(i64 parts, i64 rows, T absent, const T* in, Op op) {
-  Levels<T, 24> tree;
-  for (i64 p = 0; p < parts; ++p) tree.push(in[(p * 8 + (threadIdx.x >> 5)) * rows], op);
-  return tree.finish(absent, op);
+__device__ __forceinline__ T join_column(i64 parts, i64 rows, T* room, const T* in, Op op) {
+  Tree<T, Op> tree(room + threadIdx.x, 256, op);
+  for (i64 p = 0; p < parts; ++p) tree.push(in[(p * 8 + (threadIdx.x >> 5)) * rows]);
+  return tree.finish();
 }
 // The same by one thread.
 template <class T, class Op, class F>

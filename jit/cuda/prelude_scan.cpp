@@ -45,10 +45,15 @@ template <class T, class Op>
 __device__ Scan<T, Op> make_scan(T absent, T nothing, Op op) {
   return Scan<T, Op>(absent, nothing, op);
 }
+template <int distance, class T, class Op>
+__device__ __forceinline__ void tile_step(T* p, Op op) {
+#pragma unroll
+  for (int i = 15; i >= distance; --i) p[i] = op(p[i - distance], p[i]);
+}
 // A row by a block of 256 threads, a chunk at a time, a tile a thread. `room` holds 256 tiles, each with one item
 // between it and the next, and 257 carries.
 template <class T, class S, class Op, class F>
-__device__ void scan_row(i64 n, bool exclusive, bool reverse, T absent, T nothing, T* room, Op op, F f, S* out) {
+__device__ __forceinline__ void scan_row(i64 n, bool exclusive, bool reverse, T absent, T nothing, T* room, Op op, F f, S* out) {
   const int id = threadIdx.x;
   T *const tile = room + 17 * id, *const carry = room + 17 * 256;
   T offset = absent;
@@ -61,11 +66,10 @@ __device__ void scan_row(i64 n, bool exclusive, bool reverse, T absent, T nothin
     T p[16];
 #pragma unroll
     for (int i = 0; i < 16; ++i) p[i] = tile[i];
-#pragma unroll
-    for (int d = 1; d < 16; d *= 2) {
-#pragma unroll
-      for (int i = 15; i >= d; --i) p[i] = op(p[i - d], p[i]);
-    }
+    tile_step<1>(p, op);
+    tile_step<2>(p, op);
+    tile_step<4>(p, op);
+    tile_step<8>(p, op);
     carry[id] = p[15];
     __syncthreads();
     if (id == 0) {

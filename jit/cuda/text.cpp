@@ -185,9 +185,10 @@ void KernelText::compute_and_store(const std::vector<loop::Store>& stores) {
   for (const loop::Store& s : stores) store(s);
 }
 
-void KernelText::begin(const char* entry) {
+void KernelText::begin(const char* entry, bool roomy) {
   declared_.assign(k_.nodes.size(), false);
-  open("extern \"C\" __global__ void __launch_bounds__(", block_threads, ") ", entry, "(const Args a)");
+  open("extern \"C\" __global__ void __launch_bounds__(", block_threads, roomy ? ", 2" : "", ") ", entry,
+       "(const Args a)");
 }
 
 KernelText::Joining KernelText::joining(NodeId id) const {
@@ -207,7 +208,7 @@ KernelText::Joining KernelText::joining(NodeId id) const {
 
 void KernelText::argument(NodeId id) {
   const NodeId of = k_.nodes[id].arg[0];
-  open("const auto f", id, " = [&](i64 k)");
+  open("const auto f", id, " = [&](i64 k) INLINE");
   if (!declared_[of] && varies(of)) axes_from("k", k_.rows, k_.axis_count());
   compute(needed({of}));
   line("return (", joining(id).type, ")", name(of), ";");
@@ -216,7 +217,7 @@ void KernelText::argument(NodeId id) {
 
 void KernelText::join_lambda(NodeId id) {
   const Joining j = joining(id);
-  line("const auto j", id, " = [](", j.type, " x, ", j.type, " y) -> ", j.type, " { return ", j.op, "; };");
+  line("const auto j", id, " = [](", j.type, " x, ", j.type, " y) INLINE -> ", j.type, " { return ", j.op, "; };");
 }
 
 }  // namespace ingot::jit::cuda

@@ -67,8 +67,9 @@ class KernelText {
   // Computes and stores, at the indices declared.
   void compute_and_store(const std::vector<loop::Store>& stores);
 
-  // Begins an entry; closed by close().
-  void begin(const char* entry);
+  // Begins an entry; closed by close(). `roomy`: registers for two blocks a multiprocessor rather than for as many as
+  // there may be, which would put some into local memory.
+  void begin(const char* entry, bool roomy = true);
 
   // --- folds and scans
 

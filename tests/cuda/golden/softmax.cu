@@ -9,7 +9,7 @@ struct Args {
 };
 
 // One block of 8 warps computes one row.
-extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
+extern "C" __global__ void __launch_bounds__(256, 2) ingot_kernel(const Args a) {
   __shared__ u64 room[929];
   // The first 8192 items of a row are read or computed once, and kept here.
   __shared__ float kept0[8192];
@@ -23,16 +23,16 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
     const float n11 = 0x1p-1f;
     const float n13 = 0x1p+0f;
     // Level 1.
-    const auto f1 = [&](i64 k) {
+    const auto f1 = [&](i64 k) INLINE {
       const i64 i1 = k;
       const float n0 = at<float>(a.view[0].base + i0 * a.view[0].stride[0] + i1 * a.view[0].stride[1]);
       if (k < 8192) kept0[k] = n0;
       return (float)n0;
     };
-    const auto j1 = [](float x, float y) -> float { return fmax2(x, y); };
+    const auto j1 = [](float x, float y) INLINE -> float { return fmax2(x, y); };
     const float n1 = (float)fold_row<false, 4, float>(n, bits<float>(0xff800000u), bits<float>(0xff800000u), room_of<float>(room), j1, f1);
     // Level 2.
-    const auto f18 = [&](i64 k) {
+    const auto f18 = [&](i64 k) INLINE {
       const i64 i1 = k;
       float h0;
       if (k < 8192) h0 = kept0[k];
@@ -54,10 +54,10 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
       if (k < 8192) kept0[k] = n17;
       return (float)n17;
     };
-    const auto j18 = [](float x, float y) -> float { return x + y; };
+    const auto j18 = [](float x, float y) INLINE -> float { return x + y; };
     const float n18 = (float)fold_row<true, 4, float>(n, (float)-0.0f, (float)0, room_of<float>(room), j18, f18);
     // Stores along the row.
-    each_in_row(n, [&](i64 k) {
+    each_in_row(n, [&](i64 k) INLINE {
       const i64 i1 = k;
       float h17;
       if (k < 8192) h17 = kept0[k];
@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
 }
 
 // One warp computes one row of at most 1024.
-extern "C" __global__ void __launch_bounds__(256) ingot_kernel_warp(const Args a) {
+extern "C" __global__ void __launch_bounds__(256, 2) ingot_kernel_warp(const Args a) {
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   // The items of a row are read or computed once, and kept here.
   __shared__ float kept0_of[8][1024];
@@ -99,16 +99,16 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel_warp(const Args a
     const float n11 = 0x1p-1f;
     const float n13 = 0x1p+0f;
     // Level 1.
-    const auto f1 = [&](i64 k) {
+    const auto f1 = [&](i64 k) INLINE {
       const i64 i1 = k;
       const float n0 = at<float>(a.view[0].base + i0 * a.view[0].stride[0] + i1 * a.view[0].stride[1]);
       kept0[k] = n0;
       return (float)n0;
     };
-    const auto j1 = [](float x, float y) -> float { return fmax2(x, y); };
+    const auto j1 = [](float x, float y) INLINE -> float { return fmax2(x, y); };
     const float n1 = (float)fold_warp<false, 4, float>(n, bits<float>(0xff800000u), bits<float>(0xff800000u), j1, f1);
     // Level 2.
-    const auto f18 = [&](i64 k) {
+    const auto f18 = [&](i64 k) INLINE {
       const i64 i1 = k;
       const float n0 = kept0[k];
       const float n2 = n0 - n1;
@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel_warp(const Args a
       kept0[k] = n17;
       return (float)n17;
     };
-    const auto j18 = [](float x, float y) -> float { return x + y; };
+    const auto j18 = [](float x, float y) INLINE -> float { return x + y; };
     const float n18 = (float)fold_warp<true, 4, float>(n, (float)-0.0f, (float)0, j18, f18);
     // Stores along the row.
     for (i64 k = lane; k < n; k += 32) {

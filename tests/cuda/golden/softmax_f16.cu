@@ -9,7 +9,7 @@ struct Args {
 };
 
 // One block of 8 warps computes one row.
-extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
+extern "C" __global__ void __launch_bounds__(256, 2) ingot_kernel(const Args a) {
   __shared__ u64 room[929];
   // The first 5376 items of a row are read or computed once, and kept here.
   __shared__ u16 kept0[5376];
@@ -24,17 +24,17 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
     const float n12 = 0x1p-1f;
     const float n14 = 0x1p+0f;
     // Level 1.
-    const auto f2 = [&](i64 k) {
+    const auto f2 = [&](i64 k) INLINE {
       const i64 i1 = k;
       const u16 n0 = at<u16>(a.view[0].base + i0 * a.view[0].stride[0] + i1 * a.view[0].stride[1]);
       if (k < 5376) kept0[k] = n0;
       const float n1 = F16::widen(n0);
       return (float)n1;
     };
-    const auto j2 = [](float x, float y) -> float { return fmax2(x, y); };
+    const auto j2 = [](float x, float y) INLINE -> float { return fmax2(x, y); };
     const float n2 = (float)fold_row<false, 4, float>(n, bits<float>(0xff800000u), bits<float>(0xff800000u), room_of<float>(room), j2, f2);
     // Level 2.
-    const auto f19 = [&](i64 k) {
+    const auto f19 = [&](i64 k) INLINE {
       const i64 i1 = k;
       u16 h0;
       if (k < 5376) h0 = kept0[k];
@@ -57,10 +57,10 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
       if (k < 5376) kept1[k] = n18;
       return (float)n18;
     };
-    const auto j19 = [](float x, float y) -> float { return x + y; };
+    const auto j19 = [](float x, float y) INLINE -> float { return x + y; };
     const float n19 = (float)fold_row<true, 4, float>(n, (float)-0.0f, (float)0, room_of<float>(room), j19, f19);
     // Stores along the row.
-    each_in_row(n, [&](i64 k) {
+    each_in_row(n, [&](i64 k) INLINE {
       const i64 i1 = k;
       float h18;
       if (k < 5376) h18 = kept1[k];
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
 }
 
 // One warp computes one row of at most 1024.
-extern "C" __global__ void __launch_bounds__(256) ingot_kernel_warp(const Args a) {
+extern "C" __global__ void __launch_bounds__(256, 2) ingot_kernel_warp(const Args a) {
   const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   // The first 672 items of a row are read or computed once, and kept here.
   __shared__ u16 kept0_of[8][672];
@@ -105,17 +105,17 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel_warp(const Args a
     const float n12 = 0x1p-1f;
     const float n14 = 0x1p+0f;
     // Level 1.
-    const auto f2 = [&](i64 k) {
+    const auto f2 = [&](i64 k) INLINE {
       const i64 i1 = k;
       const u16 n0 = at<u16>(a.view[0].base + i0 * a.view[0].stride[0] + i1 * a.view[0].stride[1]);
       if (k < 672) kept0[k] = n0;
       const float n1 = F16::widen(n0);
       return (float)n1;
     };
-    const auto j2 = [](float x, float y) -> float { return fmax2(x, y); };
+    const auto j2 = [](float x, float y) INLINE -> float { return fmax2(x, y); };
     const float n2 = (float)fold_warp<false, 4, float>(n, bits<float>(0xff800000u), bits<float>(0xff800000u), j2, f2);
     // Level 2.
-    const auto f19 = [&](i64 k) {
+    const auto f19 = [&](i64 k) INLINE {
       const i64 i1 = k;
       u16 h0;
       if (k < 672) h0 = kept0[k];
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel_warp(const Args a
       if (k < 672) kept1[k] = n18;
       return (float)n18;
     };
-    const auto j19 = [](float x, float y) -> float { return x + y; };
+    const auto j19 = [](float x, float y) INLINE -> float { return x + y; };
     const float n19 = (float)fold_warp<true, 4, float>(n, (float)-0.0f, (float)0, j19, f19);
     // Stores along the row.
     for (i64 k = lane; k < n; k += 32) {

@@ -9,7 +9,7 @@ struct Args {
 };
 
 // One block of 8 warps computes one row.
-extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
+extern "C" __global__ void __launch_bounds__(256, 2) ingot_kernel(const Args a) {
   __shared__ u64 room[2305];
   const i64 n = a.size[1];
   float* const s2 = reinterpret_cast<float*>(a.scratch + (blockIdx.x * (i64)3 + 0) * n * 8);
@@ -18,33 +18,33 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
   for (i64 r = blockIdx.x; r < a.size[0]; r += gridDim.x) {
     const i64 i0 = r;
     // Level 1.
-    const auto f2 = [&](i64 k) {
+    const auto f2 = [&](i64 k) INLINE {
       const i64 i1 = k;
       const float n0 = at<float>(a.view[0].base + i0 * a.view[0].stride[0] + i1 * a.view[0].stride[1]);
       const float n1 = n0 * n0;
       return (float)n1;
     };
-    const auto j2 = [](float x, float y) -> float { return x + y; };
+    const auto j2 = [](float x, float y) INLINE -> float { return x + y; };
     scan_row<float>(n, false, false, (float)-0.0f, (float)0, room_of<float>(room), j2, f2, s2);
-    const auto f7 = [&](i64 k) {
+    const auto f7 = [&](i64 k) INLINE {
       const i64 i1 = k;
       const float n0 = at<float>(a.view[0].base + i0 * a.view[0].stride[0] + i1 * a.view[0].stride[1]);
       return (float)n0;
     };
-    const auto j7 = [](float x, float y) -> float { return x * y; };
+    const auto j7 = [](float x, float y) INLINE -> float { return x * y; };
     scan_row<float>(n, false, true, (float)1, (float)1, room_of<float>(room), j7, f7, s7);
     // Level 2.
-    const auto f4 = [&](i64 k) {
+    const auto f4 = [&](i64 k) INLINE {
       const i64 i1 = k;
       const float n0 = at<float>(a.view[0].base + i0 * a.view[0].stride[0] + i1 * a.view[0].stride[1]);
       const float n2 = s2[k];
       const float n3 = n2 - n0;
       return (float)n3;
     };
-    const auto j4 = [](float x, float y) -> float { return fmax2(x, y); };
+    const auto j4 = [](float x, float y) INLINE -> float { return fmax2(x, y); };
     scan_row<float>(n, true, false, bits<float>(0xff800000u), bits<float>(0xff800000u), room_of<float>(room), j4, f4, s4);
     // Stores along the row.
-    each_in_row(n, [&](i64 k) {
+    each_in_row(n, [&](i64 k) INLINE {
       const i64 i1 = k;
       const float n2 = s2[k];
       const float n4 = s4[k];
