@@ -12,12 +12,17 @@ using loop::ViewKind;
 
 namespace {
 
-// Whether the views are what the linear entry wants: compact over the rows, 16-byte aligned.
-bool fits_linear(const Kernel& k, const int64_t* sizes, const ViewArg* views) {
+// Nodes that an entry computes for the items of a pack, all told: beyond that its text takes too long to compile.
+constexpr size_t most_packed = 2000;
+
+bool aligned(uintptr_t at, size_t width, size_t item) { return at % std::min<size_t>(16, width * item) == 0; }
+
+// Whether the views are what the linear entry wants: compact over the rows, packs aligned.
+bool fits_linear(const Kernel& k, size_t width, const int64_t* sizes, const ViewArg* views) {
   for (size_t v = 0; v < k.views.size(); ++v) {
     if (k.views[v].axes == 0) continue;
     auto step = static_cast<int64_t>(ir::item_size(k.views[v].storage));
-    if (reinterpret_cast<uintptr_t>(views[v].base) % 16 != 0) return false;
+    if (!aligned(reinterpret_cast<uintptr_t>(views[v].base), width, static_cast<size_t>(step))) return false;
     for (size_t a = k.rows; a-- > 0;) {
       if (sizes[a] > 1 && views[v].stride[a] != step) return false;
       step *= sizes[a];
@@ -26,19 +31,64 @@ bool fits_linear(const Kernel& k, const int64_t* sizes, const ViewArg* views) {
   return true;
 }
 
+// Whether they are what the packed entry wants: whole, aligned packs along the last axis.
+bool fits_packed(const Kernel& k, size_t width, const int64_t* sizes, const ViewArg* views) {
+  const size_t last = k.rows - 1u;
+  if (sizes[last] % static_cast<int64_t>(width) != 0) return false;
+  for (size_t v = 0; v < k.views.size(); ++v) {
+    if (!in_packs(k, k.views[v])) continue;
+    const size_t item = ir::item_size(k.views[v].storage);
+    if (views[v].stride[last] != static_cast<int64_t>(item)) return false;
+    if (!aligned(reinterpret_cast<uintptr_t>(views[v].base), width, item)) return false;
+    for (size_t a = 0; a < last; ++a)
+      if (sizes[a] > 1 && k.views[v].axes >> a & 1 && !aligned(static_cast<uintptr_t>(views[v].stride[a]), width, item))
+        return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+namespace {
+
+// Items a thread: 16 bytes of the smallest, at most 64 of the largest.
+size_t width_of(size_t smallest, size_t largest) {
+  return smallest == 0 ? 0 : std::min<size_t>(16 / smallest, 64 / largest);
+}
+
 }  // namespace
 
 size_t linear_width(const Kernel& k) {
   if (k.cols > 0) return 0;
-  size_t item = 0;
+  size_t smallest = 0, largest = 0;
   for (const View& v : k.views) {
     if (!v.boxes.empty() || v.kind == ViewKind::iota || v.kind == ViewKind::inside) return 0;
     if (v.axes == 0) continue;
-    const size_t own = ir::item_size(v.storage);
-    if (v.axes != k.row_set() || (item != 0 && own != item)) return 0;
-    item = own;
+    if (v.axes != k.row_set()) return 0;
+    const size_t item = ir::item_size(v.storage);
+    smallest = smallest == 0 ? item : std::min(smallest, item);
+    largest = std::max(largest, item);
   }
-  return item == 0 || item == 16 ? 0 : 16 / item;
+  const size_t width = width_of(smallest, largest);
+  return width > 1 ? width : 0;
+}
+
+bool in_packs(const Kernel& k, const View& v) {
+  return (v.kind == ViewKind::load || v.kind == ViewKind::store) && v.boxes.empty() && v.axes >> (k.rows - 1u) & 1;
+}
+
+size_t packed_width(const Kernel& k) {
+  if (k.cols > 0 || k.rows == 0) return 0;
+  if (k.rows == 1 && linear_width(k) > 0) return 0;  // the same
+  size_t smallest = 0, largest = 0;
+  for (const View& v : k.views) {
+    if (!in_packs(k, v)) continue;
+    const size_t item = ir::item_size(v.storage);
+    smallest = smallest == 0 ? item : std::min(smallest, item);
+    largest = std::max(largest, item);
+  }
+  const size_t width = width_of(smallest, largest);
+  return width > 1 && width * k.nodes.size() <= most_packed ? width : 0;
 }
 
 std::vector<const char*> entry_names(const Kernel& k) {
@@ -47,6 +97,7 @@ std::vector<const char*> entry_names(const Kernel& k) {
   switch (t.kind) {
     case Kind::elements:
       if (linear_width(k) > 0) names.push_back("ingot_kernel_linear");
+      if (packed_width(k) > 0) names.push_back("ingot_kernel_packed");
       break;
     case Kind::product:
       if (tile_axes(k, t).fits) names.push_back("ingot_kernel_tile");
@@ -89,9 +140,15 @@ class Planner {
   }
 
   void elements() {
-    const auto width = static_cast<int64_t>(linear_width(k_));
-    if (width > 0 && fits_linear(k_, sizes_, views_)) add(1, ceil(rows_ / width + rows_ % width, block_threads));
-    else add(0, ceil(rows_, block_threads));
+    const size_t linear = linear_width(k_), packed = packed_width(k_);
+    const auto width = static_cast<int64_t>(std::max(linear, packed));
+    if (linear > 0 && fits_linear(k_, linear, sizes_, views_)) {
+      add(1, ceil(rows_ / width + rows_ % width, block_threads));
+    } else if (packed > 0 && fits_packed(k_, packed, sizes_, views_)) {
+      add(linear > 0 ? 2 : 1, ceil(rows_ / width, block_threads));
+    } else {
+      add(0, ceil(rows_, block_threads));
+    }
   }
 
   // A tile of which little counts is slower than a thread an element.

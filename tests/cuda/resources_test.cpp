@@ -94,7 +94,7 @@ TEST_CASE("kernels of the main kinds use no local memory") {
         if (std::getenv("INGOT_PRINT"))
           std::cout << target << "  " << s.name << "  " << m[1] << "  registers " << m[2] << "  stack " << m[3]
                     << "  shared " << m[4] << "\n";
-        INFO(target, ", ", s.name, ", ", m[0].str());
+        INFO(target, ", ", std::string(s.name), ", ", m[0].str());
         CHECK(m[3] == "0");
         CHECK(m[5] == "0");
         CHECK(std::stoi(m[4]) <= 48 * 1024);

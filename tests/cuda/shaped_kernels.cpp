@@ -53,6 +53,28 @@ loop::Kernel product(DType memory, DType type, bool turned) {
   return b.finish();
 }
 
+// A matrix, a row and a column vector and a number, of several item sizes, and a place in the row.
+loop::Kernel broadcast() {
+  Builder b(2, 0);
+  const Val x = samples::load(b, DType::f32, 3), row = samples::load(b, DType::f16, 2).to(DType::f32);
+  const Val column = samples::load(b, DType::f32, 1), number = samples::load(b, DType::f32, 0);
+  const loop::View along{
+      .kind = loop::ViewKind::iota, .storage = DType::i64, .tensor = 0, .axes = 2, .boxes = {}, .fill = 0};
+  const Val place{b, b.load(b.add_view(along))};
+  samples::store(b, DType::f32, 3, x * row + column);
+  samples::store(b, DType::u8, 3, lt(x, number).to(DType::u8) + place.to(DType::u8));
+  return b.finish();
+}
+
+// Compact tensors of several item sizes.
+loop::Kernel mixed() {
+  Builder b(1, 0);
+  const Val x = samples::load(b, DType::f16, 1).to(DType::f32);
+  samples::store(b, DType::f64, 1, (x * x).to(DType::f64) + samples::load(b, DType::f64, 1));
+  samples::store(b, DType::u8, 1, samples::load(b, DType::u8, 1) + x.to(DType::u8));
+  return b.finish();
+}
+
 // Scans both ways, beside a fold of one of them.
 loop::Kernel scans(uint64_t first, uint64_t second, bool folded) {
   Builder b(1, 1);
@@ -88,6 +110,8 @@ std::vector<Shaped> shaped_kernels() {
           {"product f32", product(DType::f32, DType::f32, false), products},
           {"product f64", product(DType::f64, DType::f64, true), products},
           {"product f16", product(DType::f16, DType::f32, false), products},
+          {"broadcast", broadcast(), {{1, 1}, {3, 8}, {5, 64}, {3, 65}, {20, 200}, {2, 4096}}},
+          {"mixed items", mixed(), {{1}, {7}, {8}, {9}, {1000}, {4097}}},
           {"scans up", scans(0, loop::scan_exclusive, false), scanned},
           {"scans down", scans(loop::scan_reverse, loop::scan_reverse | loop::scan_exclusive, false), scanned},
           {"scans both ways", scans(0, loop::scan_reverse, true), scanned}};
