@@ -41,7 +41,10 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
   d.must(d.cuMemPoolCreate(&pool_, &props), "making a memory pool");
   // Memory stays with the pool from run to run instead of going back to the system at each synchronisation.
   uint64_t keep = UINT64_MAX;
-  d.must(d.cuMemPoolSetAttribute(pool_, pool_release_threshold, &keep), "setting up a memory pool");
+  if (const Result r = d.cuMemPoolSetAttribute(pool_, pool_release_threshold, &keep)) {
+    d.cuMemPoolDestroy(pool_);  // the destructor does not run for a constructor that throws
+    d.must(r, "setting up a memory pool");
+  }
 }
 
 Device::~Device() {

@@ -28,59 +28,48 @@ struct PoolProps {
 };
 
 // Names as the library exports them; `optional` ones came with later drivers and may be null.
+// clang-format off
 #define INGOT_CUDA_ENTRIES(required, optional)                                                                         \
-  required(cuInit, (unsigned flags)) required(cuDriverGetVersion, (int* version)) required(                            \
-      cuGetErrorName, (Result error, const char** text)) required(cuGetErrorString, (Result error, const char** text)) \
-      required(cuDeviceGetCount, (int* count)) required(cuDeviceGet, (int* device, int ordinal)) required(             \
-          cuDeviceGetName, (char* name, int size, int device)) required(cuDeviceGetAttribute,                          \
-                                                                        (int* value, int attribute, int device))       \
-          required(cuDevicePrimaryCtxRetain, (ContextHandle * context, int device)) required(                          \
-              cuDevicePrimaryCtxRelease_v2, (int device)) required(cuCtxGetCurrent, (ContextHandle * context))         \
-              required(cuCtxPushCurrent_v2, (ContextHandle context)) required(                                         \
-                  cuCtxPopCurrent_v2, (ContextHandle * context)) required(cuCtxGetDevice, (int* device))               \
-                  optional(cuCtxGetId, (ContextHandle context, unsigned long long* id)) required(                      \
-                      cuModuleLoadData, (ModuleHandle * module, const void* image))                                    \
-                      required(cuModuleUnload, (ModuleHandle module)) required(                                        \
-                          cuModuleGetFunction,                                                                         \
-                          (FunctionHandle * function, ModuleHandle module, const char* name))                          \
-                          required(cuLaunchKernel,                                                                     \
-                                   (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,        \
-                                    unsigned block_x, unsigned block_y,                                                \
-                                    unsigned block_z, unsigned shared_bytes, StreamHandle stream, void** parameters,   \
-                                    void** extra)) required(cuMemAlloc_v2, (Address * at, size_t bytes))               \
-                              required(cuMemFree_v2, (Address at)) required(                                           \
-                                  cuMemPoolCreate,                                                                     \
-                                  (PoolHandle * pool, const PoolProps* props))                                         \
-                                  required(cuMemPoolDestroy, (PoolHandle pool)) required(                              \
-                                      cuMemPoolSetAttribute, (PoolHandle pool, int attribute, void* value))            \
-                                      required(cuMemPoolTrimTo, (PoolHandle pool, size_t keep)) required(              \
-                                          cuMemAllocFromPoolAsync,                                                     \
-                                          (Address * at, size_t bytes, PoolHandle pool, StreamHandle stream))          \
-                                          required(cuMemFreeAsync, (Address at, StreamHandle stream)) required(        \
-                                              cuMemcpyHtoD_v2,                                                         \
-                                              (Address to, const void* from, size_t bytes))                            \
-                                              required(cuMemcpyDtoH_v2, (void* to, Address from, size_t bytes))        \
-                                                  required(cuMemcpyHtoDAsync_v2,                                       \
-                                                           (Address to, const void* from, size_t bytes,                \
-                                                            StreamHandle stream))                                      \
-                                                      required(                                                        \
-                                                          cuMemcpyDtoHAsync_v2,                                        \
-                                                          (void* to, Address from, size_t bytes, StreamHandle stream)) \
-                                                          required(cuMemsetD8_v2,                                      \
-                                                                   (Address to, unsigned char value, size_t count))    \
-                                                              required(cuMemsetD8Async,                                \
-                                                                       (Address to, unsigned char value, size_t count, \
-                                                                        StreamHandle stream))                          \
-                                                                  required(cuPointerGetAttribute,                      \
-                                                                           (void* value, int attribute, Address at))   \
-                                                                      required(cuStreamSynchronize,                    \
-                                                                               (StreamHandle stream))                  \
-                                                                          required(cuStreamGetCtx,                     \
-                                                                                   (StreamHandle stream,               \
-                                                                                    ContextHandle * context))          \
-                                                                              required(                                \
-                                                                                  cuStreamIsCapturing,                 \
-                                                                                  (StreamHandle stream, int* status))
+  required(cuInit, (unsigned flags))                                                                                   \
+  required(cuDriverGetVersion, (int* version))                                                                         \
+  required(cuGetErrorName, (Result error, const char** text))                                                          \
+  required(cuGetErrorString, (Result error, const char** text))                                                        \
+  required(cuDeviceGetCount, (int* count))                                                                             \
+  required(cuDeviceGet, (int* device, int ordinal))                                                                    \
+  required(cuDeviceGetName, (char* name, int size, int device))                                                        \
+  required(cuDeviceGetAttribute, (int* value, int attribute, int device))                                              \
+  required(cuDevicePrimaryCtxRetain, (ContextHandle* context, int device))                                             \
+  required(cuDevicePrimaryCtxRelease_v2, (int device))                                                                 \
+  required(cuCtxGetCurrent, (ContextHandle* context))                                                                  \
+  required(cuCtxPushCurrent_v2, (ContextHandle context))                                                               \
+  required(cuCtxPopCurrent_v2, (ContextHandle* context))                                                               \
+  required(cuCtxGetDevice, (int* device))                                                                              \
+  optional(cuCtxGetId, (ContextHandle context, unsigned long long* id))                                                \
+  required(cuModuleLoadData, (ModuleHandle* module, const void* image))                                                \
+  required(cuModuleUnload, (ModuleHandle module))                                                                      \
+  required(cuModuleGetFunction, (FunctionHandle* function, ModuleHandle module, const char* name))                     \
+  required(cuLaunchKernel, (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                \
+                            unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,               \
+                            StreamHandle stream, void** parameters, void** extra))                                     \
+  required(cuMemAlloc_v2, (Address* at, size_t bytes))                                                                 \
+  required(cuMemFree_v2, (Address at))                                                                                 \
+  required(cuMemPoolCreate, (PoolHandle* pool, const PoolProps* props))                                                \
+  required(cuMemPoolDestroy, (PoolHandle pool))                                                                        \
+  required(cuMemPoolSetAttribute, (PoolHandle pool, int attribute, void* value))                                       \
+  required(cuMemPoolTrimTo, (PoolHandle pool, size_t keep))                                                            \
+  required(cuMemAllocFromPoolAsync, (Address* at, size_t bytes, PoolHandle pool, StreamHandle stream))                 \
+  required(cuMemFreeAsync, (Address at, StreamHandle stream))                                                          \
+  required(cuMemcpyHtoD_v2, (Address to, const void* from, size_t bytes))                                              \
+  required(cuMemcpyDtoH_v2, (void* to, Address from, size_t bytes))                                                    \
+  required(cuMemcpyHtoDAsync_v2, (Address to, const void* from, size_t bytes, StreamHandle stream))                    \
+  required(cuMemcpyDtoHAsync_v2, (void* to, Address from, size_t bytes, StreamHandle stream))                          \
+  required(cuMemsetD8_v2, (Address to, unsigned char value, size_t count))                                             \
+  required(cuMemsetD8Async, (Address to, unsigned char value, size_t count, StreamHandle stream))                      \
+  required(cuPointerGetAttribute, (void* value, int attribute, Address at))                                            \
+  required(cuStreamSynchronize, (StreamHandle stream))                                                                 \
+  required(cuStreamGetCtx, (StreamHandle stream, ContextHandle* context))                                              \
+  required(cuStreamIsCapturing, (StreamHandle stream, int* status))
+// clang-format on
 
 // Free-threaded. Throws and reports with the driver's own words.
 class Driver final : ForkHandler {

@@ -93,8 +93,8 @@ std::shared_ptr<Context> Context::create(const ContextOptions& options) {
   context->log_ = make_log(options);
   context->alarms_ = std::make_unique<Alarms>(options.alarms);
   context->dumps_ = split(environment(options, "INGOT_DUMP"));
-  context->nvrtc_ = environment(options, "INGOT_NVRTC");
-  context->cuda_driver_ = environment(options, "INGOT_CUDA_DRIVER");
+  context->nvrtc_ = options.nvrtc.empty() ? environment(options, "INGOT_NVRTC") : options.nvrtc;
+  context->cuda_driver_ = options.cuda_driver.empty() ? environment(options, "INGOT_CUDA_DRIVER") : options.cuda_driver;
   if (const std::string path = environment(options, "INGOT_TRACE"); !path.empty())
     context->trace_ = watching("INGOT_TRACE", context->log_, [&] { return std::make_unique<Trace>(path); });
   if (environment(options, "INGOT_PERF_MAP") == "1")

@@ -51,10 +51,11 @@ struct ContextOptions {
   std::optional<cache::HostCallbacks> host_cache;  // trusted: what it returns is executed
   std::vector<std::string> packs;                  // absolute paths, asked in order before all else; trusted likewise
   std::string module_dir;                          // empty: INGOT_MODULE_DIR, else beside the library
-  uint32_t threads = 0;                            // 0: INGOT_NUM_THREADS, else what affinity and quota allow
-  bool no_threads = false;                         // the library creates none
-  std::shared_ptr<runtime::Parallel> parallel;     // the host's; null: the library's pool
-  Log log;                                         // without a sink: INGOT_LOG, else none
+  std::string cuda_driver, nvrtc;               // paths; empty: INGOT_CUDA_DRIVER, INGOT_NVRTC, else the usual places
+  uint32_t threads = 0;                         // 0: INGOT_NUM_THREADS, else what affinity and quota allow
+  bool no_threads = false;                      // the library creates none
+  std::shared_ptr<runtime::Parallel> parallel;  // the host's; null: the library's pool
+  Log log;                                      // without a sink: INGOT_LOG, else none
   bool ignore_environment = false;
   runtime::Allocator allocator;  // for scratch of runs and for outputs the library makes; none: its own
   std::shared_ptr<void> allocator_user;

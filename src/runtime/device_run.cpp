@@ -162,7 +162,8 @@ class Session {
 
 void DeviceStep::prepare(const loop::Kernel& kernel, const Executor::Workspace& w) {
   layout.emplace(kernel);
-  sizes.assign(w.sizes.begin(), w.sizes.begin() + std::max<size_t>(kernel.sizes, 1));
+  sizes.assign(w.sizes.begin(), w.sizes.begin() + kernel.sizes);
+  sizes.resize(std::max<size_t>(kernel.sizes, 1));  // Args has one where the kernel has none
   views.assign(w.views.begin(), w.views.begin() + static_cast<ptrdiff_t>(kernel.views.size()));
   args.resize(layout->bytes() / 8);
 }

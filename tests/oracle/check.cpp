@@ -1,7 +1,11 @@
 #include "check.h"
 
+#include <cstdlib>
+
+#include "engine/device_kernels.h"
 #include "evaluate.h"
 #include "jit/image/isa.h"
+#include "on_device.h"
 #include "runtime/fp_env.h"
 
 namespace ingot::oracle {
@@ -13,6 +17,8 @@ std::shared_ptr<engine::Context> make_context(uint32_t threads) {
   o.disk_cache = false;
   o.ignore_environment = true;
   o.threads = threads;
+  if (const char* driver = std::getenv("INGOT_CUDA_DRIVER")) o.cuda_driver = driver;
+  if (const char* nvrtc = std::getenv("INGOT_NVRTC")) o.nvrtc = nvrtc;
 #ifdef INGOT_TEST_MODULE_DIR
   o.module_dir = INGOT_TEST_MODULE_DIR;
 #endif
@@ -32,7 +38,17 @@ bool have_compiler() {
 #endif
 }
 
+namespace {
+
+bool cuda_asked() {
+  const char* const backend = std::getenv("INGOT_TEST_BACKEND");
+  return backend && std::string_view(backend) == "cuda";
+}
+
+}  // namespace
+
 std::span<const Way> main_ways() {
+  if (cuda_asked()) return cuda_ways();
   static const Way ways[] = {
       {"interpreter, unfused", Backend::interpreter, false, "", false},
       {"interpreter, fused", Backend::interpreter, true, ""},
@@ -41,7 +57,16 @@ std::span<const Way> main_ways() {
   return std::span(ways).first(have_compiler() ? 3 : 2);
 }
 
+std::span<const Way> cuda_ways() {
+  static const Way ways[] = {
+      {"CUDA, fused", Backend::cuda, true, ""},
+      {"CUDA, unfused", Backend::cuda, false, "", false},
+  };
+  return ways;
+}
+
 std::span<const Way> all_ways() {
+  if (cuda_asked()) return cuda_ways();
   static const std::vector<Way> ways = [] {
     std::vector<Way> w(main_ways().begin(), main_ways().end());
     w.push_back({"interpreter, fused, threads", Backend::interpreter, true, "", true, true});
@@ -62,7 +87,41 @@ std::shared_ptr<engine::Executable> compile(std::shared_ptr<const ir::Graph> gra
       {.backend = way.backend, .target = way.target, .fuse = way.fuse, .simplify = way.simplify});
 }
 
-std::vector<Array> run(engine::Executable& e, std::span<const Array> inputs, Layout in, Layout out, bool threads) {
+namespace {
+
+// The same tensors on the first CUDA device; what the run wrote is fetched back.
+void run_on_device(engine::Executable& e, std::span<const std::unique_ptr<HostTensor>> ins,
+                   std::span<const std::unique_ptr<HostTensor>> outs) {
+  engine::DeviceKernels& kernels = e.context()->device_kernels();
+  const device::Device& device = kernels.at(0);
+  const device::Scope scope(device, nullptr);
+  std::vector<std::unique_ptr<OnDevice>> all;
+  std::vector<const runtime::Tensor*> in_tensors, out_tensors;
+  for (size_t i = 0; i < ins.size(); ++i) {
+    // What binds a symbol is read by the host.
+    if (e.executor().plan().inputs[i].symbol != ir::no_dim) {
+      in_tensors.push_back(ins[i]->tensor());
+      continue;
+    }
+    all.push_back(std::make_unique<OnDevice>(*ins[i], device, scope));
+    in_tensors.push_back(all.back()->tensor());
+  }
+  for (const auto& out : outs) {
+    all.push_back(std::make_unique<OnDevice>(*out, device, scope));
+    out_tensors.push_back(all.back()->tensor());
+  }
+  e.run(in_tensors, out_tensors);
+  kernels.sync(0, nullptr);
+  for (const auto& t : all) t->fetch();
+}
+
+}  // namespace
+
+std::vector<Array> run(engine::Executable& e, std::span<const Array> inputs, Layout in, Layout out, bool threads,
+                       bool on_device) {
+  // Devices want items aligned.
+  if (on_device && in == Layout::unaligned) in = Layout::compact;
+  if (on_device && out == Layout::unaligned) out = Layout::compact;
   std::vector<std::unique_ptr<HostTensor>> ins, outs;
   std::vector<const runtime::Tensor*> in_tensors, out_tensors;
   for (const Array& a : inputs) {
@@ -74,7 +133,8 @@ std::vector<Array> run(engine::Executable& e, std::span<const Array> inputs, Lay
     outs.push_back(std::make_unique<HostTensor>(t, e.executor().output_shape(in_tensors, i), out));
     out_tensors.push_back(outs.back()->tensor());
   }
-  e.run(in_tensors, out_tensors, {.serial = !threads});
+  if (on_device) run_on_device(e, ins, outs);
+  else e.run(in_tensors, out_tensors, {.serial = !threads});
   for (size_t i = 0; i < ins.size(); ++i)
     if (ins[i]->strayed()) fail(Code::internal, "input ", i, " was written to");
   std::vector<Array> results;
@@ -91,7 +151,8 @@ std::string check(const std::shared_ptr<const ir::Graph>& graph, std::span<const
   for (const Way& way : ways) {
     try {
       const auto e = compile(graph, way);
-      const std::vector<Array> got = run(*e, inputs, Layout::compact, Layout::compact, way.threads);
+      const std::vector<Array> got =
+          run(*e, inputs, Layout::compact, Layout::compact, way.threads, way.backend == Backend::cuda);
       for (size_t i = 0; i < want.size(); ++i)
         if (const std::string text = difference(want[i], got[i]); !text.empty())
           return cat(way.name, ": output ", i, ": ", text);

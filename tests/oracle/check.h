@@ -21,10 +21,14 @@ struct Way {
   bool threads = false;
 };
 
-// Those this machine and build can run: interpreter unfused, fused, with threads; compiled for each ISA it has.
+// Those this machine and build can run: interpreter unfused, fused, with threads; compiled for each ISA it has. With
+// INGOT_TEST_BACKEND=cuda both this and main_ways() are cuda_ways().
 std::span<const Way> all_ways();
 // Interpreter unfused and fused, compiled fused for the machine's own ISA.
 std::span<const Way> main_ways();
+
+// On CUDA devices, fused and unfused; the driver and NVRTC are those of INGOT_CUDA_DRIVER and INGOT_NVRTC.
+std::span<const Way> cuda_ways();
 
 // Without disk cache, environment or log; the compiler module of this build. `threads` of the library's own.
 std::shared_ptr<engine::Context> make_context(uint32_t threads = 4);
@@ -37,9 +41,9 @@ std::shared_ptr<engine::Executable> compile(std::shared_ptr<const ir::Graph> gra
                                             std::shared_ptr<engine::Context> context = nullptr);
 
 // Runs on inputs and fresh outputs in the given layouts (one for all). Throws what run() throws, and internal if memory
-// outside of the outputs was written.
+// outside of the outputs was written. `on_device`: of CUDA executables, the tensors lie in the device's memory.
 std::vector<Array> run(engine::Executable& e, std::span<const Array> inputs, Layout in = Layout::compact,
-                       Layout out = Layout::compact, bool threads = false);
+                       Layout out = Layout::compact, bool threads = false, bool on_device = false);
 
 // Empty if every way gives the oracle's outputs, else which way differs where. Errors count as differences.
 std::string check(const std::shared_ptr<const ir::Graph>& graph, std::span<const Array> inputs,

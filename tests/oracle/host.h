@@ -31,6 +31,9 @@ class HostTensor {
   HostTensor& operator=(const HostTensor&) = delete;
 
   const runtime::Tensor* tensor() const { return &tensor_; }
+  // All bytes, those around the tensor too, and where among them the tensor's data pointer points.
+  std::vector<uint8_t>& memory() { return memory_; }
+  size_t lead() const { return static_cast<size_t>(static_cast<uint8_t*>(tensor_.data) - memory_.data()); }
   // What lies there now; of a bool any other byte than 0 and 1 shows as it is.
   Array read_raw() const;
   // The same with every non-zero bool as 1: what the graph sees of an input.

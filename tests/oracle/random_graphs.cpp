@@ -1,5 +1,5 @@
-// random_graphs SEED COUNT: differential testing beyond what the test suite takes time for. Prints each failing seed
-// with its reduced graph; exit status 1 if there is one.
+// random_graphs SEED COUNT: differential testing beyond what the test suite takes time for. Prints each failing
+// seed with its reduced graph; exit status 1 if there is one.
 #include <cstdio>
 #include <cstdlib>
 

@@ -74,6 +74,8 @@ def sync():
 
 def configure():
     if os.path.exists(os.path.join(BUILD, "build.ninja")):
+        # What is asked next is of the tests as they are now.
+        subprocess.run(["ninja", "-C", BUILD, "build.ninja"], check=True, stdout=subprocess.DEVNULL)
         return
     launcher = "ccache " if shutil.which("ccache") else ""
     env = {**os.environ, "CC": launcher + os.environ.get("CC", "gcc"), "CXX": launcher + os.environ.get("CXX", "g++")}

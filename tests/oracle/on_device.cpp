@@ -1,0 +1,16 @@
+#include "on_device.h"
+
+namespace ingot::oracle {
+
+OnDevice::OnDevice(HostTensor& host, const device::Device& device, const device::Scope& scope)
+    : host_(host), driver_(device.driver()), memory_(device, scope, host.memory().size()), tensor_(*host.tensor()) {
+  driver_.must(driver_.cuMemcpyHtoD_v2(memory_.at(), host.memory().data(), host.memory().size()), "copying a tensor");
+  tensor_.data = reinterpret_cast<void*>(memory_.at() + host.lead());
+  tensor_.device = {runtime::device_cuda, device.ordinal()};
+}
+
+void OnDevice::fetch() {
+  driver_.must(driver_.cuMemcpyDtoH_v2(host_.memory().data(), memory_.at(), host_.memory().size()), "copying a tensor");
+}
+
+}  // namespace ingot::oracle
