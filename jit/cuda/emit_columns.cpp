@@ -56,6 +56,7 @@ class Columns : public KernelText {
       line("const ", j.type, " a", n, " = fold_column<", j.type, ">(first, last, ", j.absent, ", room_of<", j.type,
            ">(room), j", n, ", f", n, ");");
       line("if (valid) ", place(j, at++), "[(part * 8 + (threadIdx.x >> 5)) * ", rows(), " + r] = a", n, ";");
+      line("__syncthreads();  // the next stacks are of other items");
     }
     close();
     close();

@@ -29,7 +29,7 @@ const char* fold_prelude() {
   return R"(
 template <class T>
 __device__ __forceinline__ T from_lane(T v, int distance) {
-  return (T)__shfl_xor_sync(0xffffffffu, v, distance);
+  return (T)__shfl_xor_sync(0xffffffffu, +v, distance);  // small integers as i32
 }
 // The a_j of the block of k in [first, last), in the lanes that are j modulo 8.
 template <bool ordered, int groups, class T, class Op, class F>

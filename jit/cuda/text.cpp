@@ -57,7 +57,7 @@ void KernelText::head() {
   out_ += prelude();
   if (std::any_of(k_.nodes.begin(), k_.nodes.end(), [](const Node& n) { return loop::is_narrow(n.type); }))
     out_ += narrow_prelude();
-  if (traits_.kind == Kind::rows) out_ += row_prelude();
+  if (traits_.kind == Kind::rows || traits_.folds) out_ += row_prelude();
   if (traits_.folds) out_ += fold_prelude();
   if (traits_.scan_count > 0) out_ += scan_prelude();
   if (traits_.checks) out_ += check_prelude();
