@@ -113,7 +113,7 @@ TEST_CASE("the form for compact views makes 16-byte accesses") {
       const std::string text = tool.run("--dump-sass", compiled(pointwise(type), target));
       INFO(target, ", ", ir::name(type));
       if (text.find("nvdisasm") != std::string::npos) {
-        std::cout << "SKIP: cuobjdump: nvdisasm is not installed beside cuobjdump\n";
+        std::cout << "SKIP: cuobjdump: nvdisasm is not there beside it\n";
         return;
       }
       CHECK(text.find("LDG.E.128") != std::string::npos);
