@@ -310,13 +310,16 @@ class Rows : public KernelText {
   // --- scans: their values lie in scratch, a row of each for each block in flight
 
   void scan_buffers() {
-    size_t at = 0;
+    std::string before = "0", pointers;
     for (NodeId n = 0; n < k_.nodes.size(); ++n) {
       if (!loop::is_scan(k_.nodes[n].op)) continue;
       const char* t = storage_name(type(n));
-      line(t, "* const s", n, " = reinterpret_cast<", t, "*>(a.scratch + (blockIdx.x * (i64)", traits_.scan_count,
-           " + ", at++, ") * n * 8);");
+      pointers += cat("  ", t, "* const s", n, " = reinterpret_cast<", t, "*>(a.scratch + blockIdx.x * row_bytes + ",
+                      before, ");\n");
+      before += cat(" + up8(n * ", ir::item_size(type(n)), ")");
     }
+    line("const i64 row_bytes = ", before, ";");
+    out_ += pointers;
   }
   void scan(NodeId id) {
     const Joining j = joining(id);

@@ -44,9 +44,6 @@ inline constexpr int64_t part_bytes = 64;
 
 // A scan without folds beside it, all in one direction: a thread can walk a row.
 bool in_walks(const Traits& traits);
-// A scanned value between the levels, in scratch.
-inline constexpr int64_t scanned_bytes = 8;
-
 // The product's form of tiles.
 struct TileAxes {
   bool fits = false;

@@ -175,7 +175,9 @@ class Planner {
   void scans() {
     if (in_walks(traits_) && n_ <= walk_row) return add(1, ceil(rows_, block_threads));
     // Each block in flight has a row of each scan in scratch.
-    const int64_t row = n_ * traits_.scan_count * scanned_bytes;
+    int64_t row = 0;
+    for (const loop::Node& n : k_.nodes)
+      if (loop::is_scan(n.op)) row += ceil(n_ * static_cast<int64_t>(ir::item_size(n.type)), 8) * 8;
     const int64_t room = row > 0 ? std::max<int64_t>(scratch_most / row, 1) : rows_;
     const int64_t blocks = std::min({rows_, room, 8 * std::max<int64_t>(limits_.multiprocessors, 1)});
     add(0, blocks);

@@ -6,6 +6,8 @@ namespace ingot::jit::cuda {
 // to chunk.
 const char* scan_prelude() {
   return R"(
+// Bytes up to a multiple of 8.
+__device__ __forceinline__ i64 up8(i64 bytes) { return (bytes + 7) / 8 * 8; }
 // Item by item by one thread. What the steps at distances 1, 2, 4 and 8 in a tile look back to is in registers.
 template <class T, class Op>
 struct Scan {

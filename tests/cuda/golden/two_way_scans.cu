@@ -12,9 +12,10 @@ struct Args {
 extern "C" __global__ void __launch_bounds__(256, 2) ingot_kernel(const Args a) {
   __shared__ u64 room[2305];
   const i64 n = a.size[1];
-  float* const s2 = reinterpret_cast<float*>(a.scratch + (blockIdx.x * (i64)3 + 0) * n * 8);
-  float* const s4 = reinterpret_cast<float*>(a.scratch + (blockIdx.x * (i64)3 + 1) * n * 8);
-  float* const s7 = reinterpret_cast<float*>(a.scratch + (blockIdx.x * (i64)3 + 2) * n * 8);
+  const i64 row_bytes = 0 + up8(n * 4) + up8(n * 4) + up8(n * 4);
+  float* const s2 = reinterpret_cast<float*>(a.scratch + blockIdx.x * row_bytes + 0);
+  float* const s4 = reinterpret_cast<float*>(a.scratch + blockIdx.x * row_bytes + 0 + up8(n * 4));
+  float* const s7 = reinterpret_cast<float*>(a.scratch + blockIdx.x * row_bytes + 0 + up8(n * 4) + up8(n * 4));
   for (i64 r = blockIdx.x; r < a.size[0]; r += gridDim.x) {
     const i64 i0 = r;
     // Level 1.
