@@ -36,7 +36,11 @@ struct LaunchPlan {
 LaunchPlan plan_launch(const loop::Kernel& kernel, const int64_t* sizes, const ViewArg* views,
                        const DeviceLimits& limits);
 
-// Items in 16 bytes if the kernel has the entry for compact views, else 0 (emit.h).
+// Items a thread takes in the entry for compact views, in that for packs along the last axis; 0 where the kernel has no
+// such entry (emit.h).
 size_t linear_width(const loop::Kernel& kernel);
+size_t packed_width(const loop::Kernel& kernel);
+// Whether the packed entry takes a view's items together: memory that varies along the last axis, without boxes.
+bool in_packs(const loop::Kernel& kernel, const loop::View& view);
 
 }  // namespace ingot::jit::cuda

@@ -19,7 +19,9 @@ std::string expression(loop::Prim op, ir::DType type, ir::DType arg_type, const 
 
 // Helper functions that expressions use, in front of every kernel.
 const char* prelude();
-// Those that only row reductions need.
+// What kernels of rows need.
+const char* row_prelude();
+// Those that folds other than products need.
 const char* fold_prelude();
 // Those that scans need.
 const char* scan_prelude();

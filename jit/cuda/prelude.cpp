@@ -14,6 +14,8 @@ typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
+// Behind the parameters of a lambda: its captures would lie in memory if it were called.
+#define INLINE __attribute__((always_inline))
 
 template <class To, class From>
 __device__ __forceinline__ To bits(From v) {
@@ -24,6 +26,11 @@ __device__ __forceinline__ To bits(From v) {
 template <class T>
 __device__ __forceinline__ T at(const char* p) {
   return *reinterpret_cast<const T*>(p);
+}
+// Shared memory as items.
+template <class T>
+__device__ __forceinline__ T* room_of(u64* room) {
+  return reinterpret_cast<T*>(room);
 }
 __device__ __forceinline__ bool negative(float v) { return bits<i32>(v) < 0; }
 __device__ __forceinline__ bool negative(double v) { return bits<i64>(v) < 0; }
@@ -109,112 +116,6 @@ __device__ __forceinline__ double scale2(double x, i32 n) {
   if (e > 0) return bits<double>(head | (u64)e << 52);
   if (e < -60) e = -60;
   return bits<double>(head | (u64)(e + 64) << 52) * 0x1p-64;
-}
-)";
-}
-
-// Folds of one row by one block of 256 threads. The ordered ones follow the group, block and tree order of
-// docs/numerics.md: two blocks of 1,024 k at a time, a thread for each t_j, eight threads that chain them and keep the
-// tree.
-const char* fold_prelude() {
-  return R"(
-template <class T>
-struct Add {
-  __device__ __forceinline__ T operator()(T a, T b) const { return a + b; }
-};
-template <class T>
-struct Mul {
-  __device__ __forceinline__ T operator()(T a, T b) const { return a * b; }
-};
-template <class T, class Op, class F>
-__device__ T fold_ordered(i64 n, T absent, T empty, Op op, F f) {
-  __shared__ T t[2][16][8];
-  __shared__ T stack[56][8];
-  const int id = threadIdx.x, half = id >> 7, g = id >> 3 & 15, j = id & 7;
-  const i64 blocks = (n + 1023) / 1024;
-  int depth = 0;
-  for (i64 first = 0; first < blocks; first += 2) {
-    const i64 k = (first + half) * 1024 + g * 64 + j;
-    T x[8];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) x[i] = k + 8 * i < n ? f(k + 8 * i) : absent;
-    t[half][g][j] = op(op(op(x[0], x[4]), op(x[2], x[6])), op(op(x[1], x[5]), op(x[3], x[7])));
-    __syncthreads();
-    if (id < 8) {
-      for (int h = 0; h < 2 && first + h < blocks; ++h) {
-        T a = absent;
-        for (int i = 0; i < 16; ++i) a = op(a, t[h][i][id]);
-        for (i64 b = first + h; b & 1; b >>= 1) a = op(stack[--depth][id], a);
-        stack[depth++][id] = a;
-      }
-    }
-    __syncthreads();
-  }
-  if (blocks == 0) return empty;
-  if (id < 8) {
-    T a = stack[--depth][id];
-    while (depth > 0) a = op(stack[--depth][id], a);
-    t[0][0][id] = a;
-  }
-  __syncthreads();
-  const T* a = t[0][0];
-  const T r = op(op(op(a[0], a[4]), op(a[2], a[6])), op(op(a[1], a[5]), op(a[3], a[7])));
-  __syncthreads();
-  return r;
-}
-template <class T, class Op, class F>
-__device__ T fold_free(i64 n, T identity, Op op, F f) {
-  __shared__ T part[256];
-  T a = identity;
-  for (i64 k = threadIdx.x; k < n; k += 256) a = op(a, f(k));
-  part[threadIdx.x] = a;
-  __syncthreads();
-  for (int d = 128; d > 0; d >>= 1) {
-    if (threadIdx.x < d) part[threadIdx.x] = op(part[threadIdx.x], part[threadIdx.x + d]);
-    __syncthreads();
-  }
-  const T r = part[0];
-  __syncthreads();
-  return r;
-}
-)";
-}
-
-const char* scan_prelude() {
-  return R"(
-template <class T, class Op>
-struct Scan {
-  T x[16], absent, carry, offset, last;
-  Op op;
-  int i = 0, tiles = 0;
-  __device__ Scan(T absent, T nothing, Op op) : absent(absent), carry(absent), offset(absent), last(nothing), op(op) {}
-  __device__ T inclusive(T v) {
-    T p[16];
-    x[i] = v;
-    for (int j = 0; j <= i; ++j) p[j] = x[j];
-    for (int d = 1; d < 16; d *= 2)
-      for (int j = i; j >= d; --j) p[j] = op(p[j - d], p[j]);
-    const T y = op(offset, op(carry, p[i]));
-    if (++i == 16) {
-      carry = op(carry, p[15]);
-      i = 0;
-      if (++tiles == 256) {
-        offset = op(offset, carry);
-        carry = absent;
-        tiles = 0;
-      }
-    }
-    return y;
-  }
-  __device__ T exclusive(T v) {
-    const T y = last;
-    last = inclusive(v);
-    return y;
-  }
-};
-template <class T, class Op>
-__device__ Scan<T, Op> make_scan(T absent, T nothing, Op op) {
-  return Scan<T, Op>(absent, nothing, op);
 }
 )";
 }

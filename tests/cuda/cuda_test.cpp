@@ -29,6 +29,13 @@ loop::Kernel softmax() {
   return b.finish();
 }
 
+loop::Kernel full_sum() {
+  using namespace loop;
+  Builder b(0, 1);
+  samples::store(b, DType::f32, 0, samples::load(b, DType::f32, 1).un(Prim::fold_sum));
+  return b.finish();
+}
+
 std::string read(const std::string& path) {
   std::ifstream f(path);
   std::ostringstream text;
@@ -55,10 +62,10 @@ TEST_CASE("golden: f16 in memory, rounded by functions of the text's own") {
 }
 TEST_CASE("golden: concat, pad and iota") { against_golden("concat_pad", loop::samples::concat_pad()); }
 TEST_CASE("golden: a gather with its check") { against_golden("gather", loop::samples::gather()); }
-TEST_CASE("golden: scans, a thread a row") { against_golden("scans", loop::samples::scans()); }
-TEST_CASE("scans in two directions at once are refused") {
-  CHECK_THROWS_WITH(jit::emit_cuda(loop::samples::two_way_scans()), doctest::Contains("scans in both directions"));
-}
+TEST_CASE("golden: scans") { against_golden("scans", loop::samples::scans()); }
+TEST_CASE("golden: scans both ways") { against_golden("two_way_scans", loop::samples::two_way_scans()); }
+TEST_CASE("golden: columns") { against_golden("column_sum", loop::samples::column_sum()); }
+TEST_CASE("golden: a full sum, in parts") { against_golden("full_sum", full_sum()); }
 TEST_CASE("golden: a matrix product with its epilogue") { against_golden("matmul", loop::samples::matmul()); }
 
 TEST_CASE("the text holds no inline PTX, no float atomics and no toolkit header") {
@@ -83,6 +90,8 @@ TEST_CASE("every sample compiles to a cubin for sm_90") {
   const std::string library = given ? given : "";
   std::vector<loop::samples::Sample> all = loop::samples::all();
   all.push_back({"softmax_f32", softmax()});
+  all.push_back({"full_sum", full_sum()});
+  all.push_back({"two_way_scans", loop::samples::two_way_scans()});
   for (const auto& s : all) {
     CAPTURE(s.name);
     try {

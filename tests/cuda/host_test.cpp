@@ -21,6 +21,11 @@ namespace {
   return v ? std::countr_zero(static_cast<unsigned long long>(v)) + 1 : 0;
 }
 [[maybe_unused]] inline int __popcll(unsigned long long v) { return std::popcount(v); }
+// What only blocks of threads use (run_test.cpp runs those).
+const struct {
+  unsigned x;
+} threadIdx{};
+[[maybe_unused]] inline void __syncthreads() {}
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include "prelude.inc"

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "jit/cuda/emit.h"
+#include "jit/cuda/launch_plan.h"
 #include "jit/cuda/nodes.h"
 #include "run_test.h"
 
@@ -12,55 +13,51 @@ using namespace ingot;
 
 namespace {
 
-// Empty for what has no text.
-std::string text_of(const loop::Kernel& kernel) {
-  try {
-    const std::string text = jit::emit_cuda(kernel);
-    return text.substr(text.find("struct Args {"));
-  } catch (const Error& e) {
-    if (e.code() != Code::unimplemented) throw;
-    return {};
-  }
-}
-
 void rename(std::string& text, const std::string& from, const std::string& to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
 }
 
-// The text in a namespace, with a function that launches one of its entries.
-std::string launched(std::string text, const std::string& name, const std::string& entry = "") {
+// The text of a kernel in a namespace, with a function that launches its entries.
+std::string launched(const loop::Kernel& kernel, const std::string& name) {
+  std::string text = jit::emit_cuda(kernel), entries;
+  text = text.substr(text.find("struct Args {"));
+  for (const std::string entry : jit::cuda::entry_names(kernel)) entries += cat(entry, ", ");
   rename(text, "ingot_kernel", "ingot_kernel_" + name);
+  rename(entries, "ingot_kernel", "ingot_kernel_" + name);
   return cat("namespace k", name, " {\n", text,
-             "void run(const int64_t* sizes, const ViewArg* views, Fault* fault) {\n"
-             "  launch<Args>(sizes, views, fault, [](const Args& a) { ingot_kernel_",
-             name, entry, "(a); });\n}\n}\n");
+             "void run(const LaunchPlan& plan, const int64_t* sizes, const ViewArg* views, void* fault) {\n"
+             "  void (*const entries[])(Args) = {",
+             entries,
+             "};\n"
+             "  launch(entries, plan, sizes, views, fault);\n}\n}\n");
 }
 
 }  // namespace
 
 int main() {
-  std::string out =
-      cat(jit::cuda::prelude(), jit::cuda::narrow_prelude(), jit::cuda::fold_prelude(), jit::cuda::scan_prelude(),
-          jit::cuda::check_prelude(), launched(text_of(loop::samples::gather()), "gather"),
-          launched(text_of(philox_block()), "philox"));
+  std::string out = cat(jit::cuda::prelude(), jit::cuda::narrow_prelude(), jit::cuda::row_prelude(),
+                        jit::cuda::fold_prelude(), jit::cuda::scan_prelude(), jit::cuda::check_prelude(),
+                        "using Run = void (*)(const LaunchPlan&, const int64_t*, const ViewArg*, void*);\n",
+                        launched(loop::samples::gather(), "gather"), launched(philox_block(), "philox"));
   for (const ir::DType type : {ir::DType::f32, ir::DType::f64}) {
-    out += launched(text_of(whole_fold(loop::Prim::fold_sum, type)), cat("sum_", ir::name(type)));
-    out += launched(text_of(whole_fold(loop::Prim::fold_prod, type)), cat("prod_", ir::name(type)));
+    out += launched(whole_fold(loop::Prim::fold_sum, type), cat("sum_", ir::name(type)));
+    out += launched(whole_fold(loop::Prim::fold_prod, type), cat("prod_", ir::name(type)));
   }
-  std::string table;
-  std::string linear;
+  std::string linear, shaped, table;
   for (const ir::DType type : cuda_pointwise) {
     const std::string name = cat("linear_", ir::name(type));
-    out += launched(text_of(pointwise(type)), name, "_linear");
+    out += launched(pointwise(type), name);
     linear += cat("  k", name, "::run,\n");
   }
-  for (const test::Shape shape : {test::Shape::pointwise, test::Shape::folds, test::Shape::dot}) {
-    for (uint32_t seed = 1; seed <= cuda_seeds; ++seed) {
-      const std::string text = text_of(cuda_launch(seed, shape).program.kernel);
-      if (text.empty()) continue;
+  for (size_t i = 0; i < shaped_kernels().size(); ++i) {
+    out += launched(shaped_kernels()[i].kernel, cat("shaped_", i));
+    shaped += cat("  kshaped_", i, "::run,\n");
+  }
+  for (const test::Shape shape : cuda_shapes) {
+    for (uint32_t seed = 1; seed <= cuda_seeds(shape); ++seed) {
       const std::string name = cat(static_cast<int>(shape), "_", seed);
-      out += launched(text, name);
+      out += launched(cuda_launch(seed, shape).program.kernel, name);
       table += cat("  {ingot::test::Shape{", static_cast<int>(shape), "}, ", seed, ", k", name, "::run},\n");
     }
   }
@@ -69,9 +66,10 @@ int main() {
              "struct Entry {\n"
              "  ingot::test::Shape shape;\n"
              "  uint32_t seed;\n"
-             "  void (*run)(const int64_t*, const ViewArg*, Fault*);\n"
+             "  Run run;\n"
              "};\n"
              "const Entry entries[] = {\n%s};\n"
-             "void (*const linear[])(const int64_t*, const ViewArg*, Fault*) = {\n%s};\n",
-             out.c_str(), table.c_str(), linear.c_str()) < 0;
+             "const Run linear[] = {\n%s};\n"
+             "const Run shaped[] = {\n%s};\n",
+             out.c_str(), table.c_str(), linear.c_str(), shaped.c_str()) < 0;
 }

@@ -1,23 +1,23 @@
-// Random kernels as CUDA text, compiled by the host's compiler and run by a stand-in for a GPU: the 256 threads of a
-// block are contexts that take turns, from barrier to barrier. The bits must be the oracle's.
+// Random kernels as CUDA text, compiled by the host's compiler and run by a stand-in for a GPU's threads. The bits must
+// be the oracle's, however many multiprocessors the plan of the launch is for.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
-#include <ucontext.h>
 
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <fstream>
-#include <functional>
-#include <memory>
 
+#include "base/error.h"
+#include "ir/scalar.h"
 #include "oracle.h"
 #include "run_test.h"
+#include "threads.h"
 
 #define __device__
 #define __global__
 #define __forceinline__ inline
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define __align__(bytes) alignas(bytes)
 #define __shared__ static
 
@@ -25,53 +25,23 @@ namespace cuda_text {
 namespace {
 
 using ingot::jit::ViewArg;
+using ingot::jit::cuda::LaunchPlan;
 
-struct Index {
-  unsigned x;
-};
-Index threadIdx, blockIdx, gridDim;
-
-// One thread of the block in progress.
-struct Thread {
-  ucontext_t at;
-  std::unique_ptr<char[]> stack;
-  bool done;
-};
-constexpr size_t block_threads = 256, stack_bytes = 64 * 1024;
-std::vector<Thread> threads(block_threads);
-ucontext_t scheduler;
-std::function<void()> body;
-
-void __syncthreads() { swapcontext(&threads[threadIdx.x].at, &scheduler); }
-
-void enter() {
-  body();
-  threads[threadIdx.x].done = true;
+void __syncthreads() { block_barrier(); }
+void __syncwarp() { warp_barrier(); }
+template <class T>
+T __shfl_xor_sync(unsigned, T v, int distance) {
+  unsigned long long word = 0;
+  std::memcpy(&word, &v, sizeof v);
+  word = exchange(word, threadIdx.x % 32 ^ static_cast<unsigned>(distance));
+  std::memcpy(&v, &word, sizeof v);
+  return v;
 }
 
-void run_block() {
-  for (Thread& t : threads) {
-    if (!t.stack) t.stack = std::make_unique<char[]>(stack_bytes);
-    t.done = false;
-    getcontext(&t.at);
-    t.at.uc_stack.ss_sp = t.stack.get();
-    t.at.uc_stack.ss_size = stack_bytes;
-    t.at.uc_link = &scheduler;
-    makecontext(&t.at, enter, 0);
-  }
-  for (bool again = true; again;) {
-    again = false;
-    for (unsigned i = 0; i < block_threads; ++i) {
-      if (threads[i].done) continue;
-      threadIdx.x = i;
-      swapcontext(&scheduler, &threads[i].at);
-      again = again || !threads[i].done;
-    }
-  }
-}
-
-template <class Args, class F>
-void launch(const int64_t* sizes, const ViewArg* views, [[maybe_unused]] auto* fault, F kernel) {
+// The stages of a plan, by the entries of a kernel's text. `fault` may be null where there are no checks.
+template <class Args, size_t count>
+void launch(void (*const (&entries)[count])(Args), const ingot::jit::cuda::LaunchPlan& plan, const int64_t* sizes,
+            const ViewArg* views, void* fault) {
   Args a{};
   for (size_t i = 0; i < std::size(a.size); ++i) a.size[i] = sizes[i];
   for (size_t v = 0; v < std::size(a.view); ++v) {
@@ -79,10 +49,14 @@ void launch(const int64_t* sizes, const ViewArg* views, [[maybe_unused]] auto* f
     a.view[v].value = views[v].value;
     for (size_t i = 0; i < std::size(a.view[v].stride); ++i) a.view[v].stride[i] = views[v].stride[i];
   }
-  if constexpr (requires { a.fault; }) a.fault = fault;
-  body = [&] { kernel(a); };
-  gridDim.x = 2;
-  for (blockIdx.x = 0; blockIdx.x < gridDim.x; ++blockIdx.x) run_block();
+  if constexpr (requires { a.fault; }) a.fault = static_cast<decltype(a.fault)>(fault);
+  const ingot::test::Guarded scratch(plan.scratch_bytes, true, 0);
+  std::memset(scratch.data(), 0xc9, scratch.size());
+  a.scratch = scratch.data();
+  for (size_t s = 0; s < plan.count; ++s) {
+    REQUIRE(plan.stages[s].entry < count);
+    run_stage(plan.stages[s], [&] { entries[plan.stages[s].entry](a); });
+  }
 }
 
 // Of CUDA's own functions, those that the text names.
@@ -106,17 +80,30 @@ inline double __dsqrt_rn(double v) { return std::sqrt(v); }
 
 using namespace ingot;
 
+namespace {
+
+constexpr uint32_t multiprocessors[] = {1, 3, 132};
+
+jit::cuda::LaunchPlan plan_for(const loop::Kernel& kernel, const int64_t* sizes, const jit::ViewArg* views,
+                               uint32_t count = 3) {
+  return jit::cuda::plan_launch(kernel, sizes, views, {.multiprocessors = count});
+}
+
+}  // namespace
+
 TEST_CASE("random kernels as CUDA text give the oracle's bits") {
-  size_t of_shape[3] = {};
+  size_t of_shape[5] = {};
   for (const cuda_text::Entry& entry : cuda_text::entries) {
     test::Bound bound = cuda_launch(entry.seed, entry.shape);
     const loop::Kernel& kernel = bound.program.kernel;
     int64_t rows = 1;
     for (size_t a = 0; a < kernel.rows; ++a) rows *= bound.sizes[a];
-    if (kernel.cols > 0 && rows > 40) continue;  // a block a row, which takes long here
+    if (kernel.cols > 0 && rows > 300 && entry.shape != test::Shape::dot) continue;  // takes long here
     test::oracle(kernel, bound.sizes.data(), bound.expected.data());
+    const uint32_t count = multiprocessors[entry.seed % std::size(multiprocessors)];
+    const jit::cuda::LaunchPlan plan = plan_for(kernel, bound.sizes.data(), bound.args.data(), count);
     bound.sizes.push_back(0);  // the text has one where the kernel has none
-    entry.run(bound.sizes.data(), bound.args.data(), nullptr);
+    entry.run(plan, bound.sizes.data(), bound.args.data(), nullptr);
     ++of_shape[static_cast<size_t>(entry.shape)];
     for (size_t v = 0; v < kernel.views.size(); ++v) {
       if (kernel.views[v].kind != loop::ViewKind::store) continue;
@@ -125,7 +112,7 @@ TEST_CASE("random kernels as CUDA text give the oracle's bits") {
       CHECK((want.size() == 0 || std::memcmp(got.data(), want.data(), want.size()) == 0));
     }
   }
-  for (const size_t count : of_shape) CHECK(count > 20);
+  for (const size_t shape : {0, 1, 2, 3, 4}) CHECK(of_shape[shape] > (shape == 4 ? 3 : 20));
 }
 
 namespace {
@@ -141,6 +128,63 @@ jit::ViewArg view(std::vector<T>& items, int64_t cols) {
 }
 
 }  // namespace
+
+TEST_CASE("every form of thread mapping gives the oracle's bits, at the edges between them") {
+  const std::vector<Shaped> all = shaped_kernels();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const loop::Kernel& kernel = all[i].kernel;
+    const std::vector<const char*> entries = jit::cuda::entry_names(kernel);
+    std::vector<bool> launched(entries.size());
+    std::vector<std::vector<int64_t>> launches = all[i].sizes;
+    // Once more where no pack is aligned.
+    if (kernel.cols == 0) launches.insert(launches.end(), all[i].sizes.begin(), all[i].sizes.end());
+    for (size_t launch = 0; launch < launches.size(); ++launch) {
+      const std::vector<int64_t>& sizes = launches[launch];
+      const bool shifted = launch >= all[i].sizes.size();
+      // Compact tensors, of which the lanes' axis is the last in memory.
+      std::vector<size_t> order(kernel.axis_count());
+      for (size_t a = 0; a < order.size(); ++a) order[a] = kernel.row_lanes ? (a + 1) % order.size() : a;
+      std::vector<jit::ViewArg> views(kernel.views.size());
+      std::vector<std::vector<uint64_t>> memory(views.size());
+      for (size_t v = 0; v < views.size(); ++v) {
+        int64_t items = 1;
+        const size_t item = ir::item_size(kernel.views[v].storage);
+        for (size_t o = order.size(); o-- > 0;) {
+          if (!(kernel.views[v].axes >> order[o] & 1)) continue;
+          views[v].stride[order[o]] = items * static_cast<int64_t>(item);
+          items *= sizes[order[o]];
+        }
+        memory[v].resize((static_cast<size_t>(items) * item + 7) / 8 + 1, 0xc9c9c9c9c9c9c9c9);
+        views[v].base = reinterpret_cast<char*>(memory[v].data()) + (shifted ? item : 0);
+        if (kernel.views[v].kind != loop::ViewKind::load) continue;
+        for (int64_t e = 0; e < items; ++e) {
+          const uint32_t h = static_cast<uint32_t>(e + 77 * static_cast<int64_t>(v)) * 2654435761u;
+          const double x = (static_cast<double>(h >> 12) - 500000) / 65536;
+          const uint64_t bits = ir::is_float(kernel.views[v].storage) ? ir::float_bits(kernel.views[v].storage, x) : h;
+          std::memcpy(views[v].base + static_cast<size_t>(e) * item, &bits, item);
+        }
+      }
+      std::vector<std::vector<uint64_t>> want = memory;
+      std::vector<jit::ViewArg> wanted = views;
+      for (size_t v = 0; v < views.size(); ++v)
+        wanted[v].base += reinterpret_cast<char*>(want[v].data()) - reinterpret_cast<char*>(memory[v].data());
+      test::oracle(kernel, sizes.data(), wanted.data());
+      for (const uint32_t count : multiprocessors) {
+        const jit::cuda::LaunchPlan plan = plan_for(kernel, sizes.data(), views.data(), count);
+        for (size_t s = 0; s < plan.count; ++s) launched[plan.stages[s].entry] = true;
+        cuda_text::shaped[i](plan, sizes.data(), views.data(), nullptr);
+        std::string extents;
+        for (const int64_t e : sizes) extents += cat(" ", e);
+        INFO(std::string(all[i].name), ", extents", extents, ", ", count, " multiprocessors");
+        CHECK(memory == want);
+      }
+    }
+    for (size_t e = 0; e < entries.size(); ++e) {
+      INFO(std::string(all[i].name), ": ", std::string(entries[e]), " is launched over none of the extents");
+      CHECK(launched[e]);
+    }
+  }
+}
 
 namespace {
 
@@ -158,12 +202,13 @@ std::vector<T> elements(const std::string& kind, int64_t n) {
 }
 
 template <class T>
-T folded(void (*run)(const int64_t*, const jit::ViewArg*, cuda_text::Fault*), std::vector<T> x) {
+T folded(cuda_text::Run run, loop::Prim fold, uint32_t multiprocessors, std::vector<T> x) {
   std::vector<T> out(1);
   jit::ViewArg views[] = {view(x, 1), view(out, 1)};
   views[0].stride[0] = sizeof(T);
   const auto n = static_cast<int64_t>(x.size());
-  run(&n, views, nullptr);
+  const ir::DType type = sizeof(T) == 4 ? ir::DType::f32 : ir::DType::f64;
+  run(plan_for(whole_fold(fold, type), &n, views, multiprocessors), &n, views, nullptr);
   return out[0];
 }
 
@@ -177,12 +222,16 @@ TEST_CASE("sums and products as CUDA text are numpy's in the one order") {
     if (kind == "tenths") continue;
     INFO(type, " ", kind, " ", n);
     const uint64_t want = std::stoull(bits, nullptr, 16);
-    if (type == "f32") {
-      const auto run = kind == "sum" ? cuda_text::ksum_f32::run : cuda_text::kprod_f32::run;
-      CHECK(std::bit_cast<uint32_t>(folded(run, elements<float>(kind, n))) == want);
-    } else {
-      const auto run = kind == "sum" ? cuda_text::ksum_f64::run : cuda_text::kprod_f64::run;
-      CHECK(std::bit_cast<uint64_t>(folded(run, elements<double>(kind, n))) == want);
+    const bool sum = kind == "sum";
+    const loop::Prim fold = sum ? loop::Prim::fold_sum : loop::Prim::fold_prod;
+    for (const uint32_t count : {1u, 132u}) {
+      if (type == "f32") {
+        const auto run = sum ? cuda_text::ksum_f32::run : cuda_text::kprod_f32::run;
+        CHECK(std::bit_cast<uint32_t>(folded(run, fold, count, elements<float>(kind, n))) == want);
+      } else {
+        const auto run = sum ? cuda_text::ksum_f64::run : cuda_text::kprod_f64::run;
+        CHECK(std::bit_cast<uint64_t>(folded(run, fold, count, elements<double>(kind, n))) == want);
+      }
     }
     ++seen;
   }
@@ -205,7 +254,7 @@ TEST_CASE("the form for compact views gives the oracle's bits") {
       views[1].base = reinterpret_cast<char*>(want);
       test::oracle(kernel, &n, views);
       views[1].base = reinterpret_cast<char*>(got);
-      cuda_text::linear[t](&n, views, nullptr);
+      cuda_text::linear[t](plan_for(kernel, &n, views), &n, views, nullptr);
       INFO(ir::name(type), " ", n);
       CHECK(std::memcmp(got, want, bytes) == 0);
       CHECK(got[bytes] == 0xc9);
@@ -234,7 +283,7 @@ TEST_CASE("a gather as CUDA text fetches what is in range and tells what is not"
     }
     const int64_t sizes[] = {rows, cols, extent};
     cuda_text::Fault fault{};
-    cuda_text::kgather::run(sizes, views.data(), &fault);
+    cuda_text::kgather::run(plan_for(kernel, sizes, views.data()), sizes, views.data(), &fault);
     uint64_t words[3];
     static_assert(sizeof words == sizeof fault);
     std::memcpy(words, &fault, sizeof words);
@@ -267,7 +316,7 @@ TEST_CASE("Philox as CUDA text gives the known answers of Random123") {
     views.push_back(view(words[i], 1));
   }
   const int64_t sizes[] = {3};
-  cuda_text::kphilox::run(sizes, views.data(), nullptr);
+  cuda_text::kphilox::run(plan_for(philox_block(), sizes, views.data()), sizes, views.data(), nullptr);
   for (size_t i = 6; i < 10; ++i)
     for (size_t answer = 0; answer < 3; ++answer) CHECK(words[i][answer] == known[answer][i]);
 }

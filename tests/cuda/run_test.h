@@ -7,7 +7,9 @@
 
 namespace ingot {
 
-constexpr uint32_t cuda_seeds = 100;
+constexpr test::Shape cuda_shapes[] = {test::Shape::pointwise, test::Shape::folds, test::Shape::dot,
+                                       test::Shape::row_lanes, test::Shape::long_rows};
+constexpr uint32_t cuda_seeds(test::Shape shape) { return shape == test::Shape::long_rows ? 8 : 60; }
 
 inline test::Bound cuda_launch(uint32_t seed, test::Shape shape) { return test::random_launch(seed, shape, 3000); }
 
@@ -36,5 +38,13 @@ inline loop::Kernel whole_fold(loop::Prim fold, ir::DType type) {
   loop::samples::store(b, type, 0, loop::samples::load(b, type, 1).un(fold));
   return b.finish();
 }
+
+// Kernels of each kind of thread mapping, to be run over extents at the edges between their forms.
+struct Shaped {
+  const char* name;
+  loop::Kernel kernel;
+  std::vector<std::vector<int64_t>> sizes;
+};
+std::vector<Shaped> shaped_kernels();
 
 }  // namespace ingot

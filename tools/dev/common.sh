@@ -19,10 +19,13 @@ configure() {
   CC="$launcher${CC:-gcc}" CXX="$launcher${CXX:-g++}" meson setup "$dir" "$@"
 }
 
-# NVRTC from PyPI is reached by its full path, since nothing lists .venv to the dynamic linker.
+# NVRTC and cuobjdump from PyPI are reached by their full paths, since nothing lists .venv to the dynamic linker.
 use_local_nvrtc() {
-  local lib
+  local lib tool
   for lib in .venv/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*; do
     if [ -e "$lib" ] && [ -z "${INGOT_NVRTC:-}" ]; then export INGOT_NVRTC="$PWD/$lib"; fi
+  done
+  for tool in .venv/lib/python3*/site-packages/nvidia/*/bin/cuobjdump; do
+    if [ -x "$tool" ] && [ -z "${INGOT_CUOBJDUMP:-}" ]; then export INGOT_CUOBJDUMP="$PWD/$tool"; fi
   done
 }

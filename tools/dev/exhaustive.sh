@@ -7,4 +7,9 @@ bash tools/dev/build.sh
 if [ -x build/tests/packs/packs_tests ]; then
   INGOT_EXHAUSTIVE=1 build/tests/packs/packs_tests --source-file='*/packs/processes_test.cpp'
 fi
+# CUDA text of every op and type for every architecture, and what its kernels take there.
+use_local_nvrtc
+for program in cuda_ops_test cuda_resources_test; do
+  INGOT_EXHAUSTIVE=1 build/tests/cuda/$program
+done
 exec build/tests/math/f32_exhaustive "$@"

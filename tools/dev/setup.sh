@@ -94,6 +94,23 @@ install_nvrtc() {
   fi
 }
 
+cuobjdump_found() {
+  [ -n "${INGOT_CUOBJDUMP:-}" ] && return
+  compgen -G '/usr/local/cuda*/bin/cuobjdump' >/dev/null && return
+  compgen -G '.venv/lib/python3*/site-packages/nvidia/*/bin/cuobjdump' >/dev/null
+}
+
+# What kernels take on a device is read off their cubins by cuobjdump, which takes nvdisasm for instructions.
+install_cuobjdump() {
+  cuobjdump_found && return
+  say 'setup: fetching cuobjdump from PyPI into .venv'
+  if ! installed python3-venv; then apt install -y --no-install-recommends python3-venv >/dev/null 2>&1 || true; fi
+  if ! { python3 -m venv .venv && .venv/bin/python -m pip install -q --disable-pip-version-check \
+    nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm; } >/dev/null 2>&1; then
+    say 'SKIP: cuobjdump: not to be had from PyPI here; what kernels take on a device is not looked at'
+  fi
+}
+
 # One test starts a Redis server of its own on a socket of its own. The package may also start the system's, which fails
 # in some containers; then that test says so and is skipped.
 install_redis() {
@@ -125,7 +142,7 @@ for group in $groups; do if ! fresh "$group"; then stale+=" $group"; fi; done
 groups=$stale
 
 if [ -n "$(missing)" ]; then install_packages; fi
-case " $groups " in *' test '*) install_redis; install_nvrtc ;; esac
+case " $groups " in *' test '*) install_redis; install_nvrtc; install_cuobjdump ;; esac
 mkdir -p $stamp_dir
 for group in $groups; do printf '%s\n' "$want" >"$stamp_dir/$group"; done
 say "setup: everything is there for:$groups"

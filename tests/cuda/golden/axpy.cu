@@ -28,9 +28,9 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel(const Args a) {
   }
 }
 
-template <class T>
-struct __align__(16) Pack {
-  T item[4];
+template <class T, int count>
+struct __align__(sizeof(T) * count < 16 ? sizeof(T) * count : 16) Pack {
+  T item[count];
 };
 // Compact views over the same rows: 4 items a thread, 16-byte accesses.
 extern "C" __global__ void __launch_bounds__(256) ingot_kernel_linear(const Args a) {
@@ -38,16 +38,16 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel_linear(const Args
   for (i64 r = blockIdx.x * 256ll + threadIdx.x; r < packs + total % 4; r += gridDim.x * 256ll) {
     const bool whole = r < packs;
     const i64 first = whole ? r * 4 : packs * 4 + (r - packs);
-    Pack<float> p0;
-    if (whole) p0 = at<Pack<float>>(a.view[0].base + first * sizeof(float));
+    Pack<float, 4> p0;
+    if (whole) p0 = at<Pack<float, 4>>(a.view[0].base + first * sizeof(float));
     else p0.item[0] = at<float>(a.view[0].base + first * sizeof(float));
-    Pack<float> p1;
-    if (whole) p1 = at<Pack<float>>(a.view[1].base + first * sizeof(float));
+    Pack<float, 4> p1;
+    if (whole) p1 = at<Pack<float, 4>>(a.view[1].base + first * sizeof(float));
     else p1.item[0] = at<float>(a.view[1].base + first * sizeof(float));
-    Pack<float> p2;
-    if (whole) p2 = at<Pack<float>>(a.view[2].base + first * sizeof(float));
+    Pack<float, 4> p2;
+    if (whole) p2 = at<Pack<float, 4>>(a.view[2].base + first * sizeof(float));
     else p2.item[0] = at<float>(a.view[2].base + first * sizeof(float));
-    Pack<float> p3;
+    Pack<float, 4> p3;
     #pragma unroll
     for (int e = 0; e < 4; ++e) {
       if (!whole && e > 0) break;
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(256) ingot_kernel_linear(const Args
       const float n10 = canon(n9);
       p3.item[e] = n10;
     }
-    if (whole) *reinterpret_cast<Pack<float>*>(a.view[3].base + first * sizeof(float)) = p3;
+    if (whole) *reinterpret_cast<Pack<float, 4>*>(a.view[3].base + first * sizeof(float)) = p3;
     else *reinterpret_cast<float*>(a.view[3].base + first * sizeof(float)) = p3.item[0];
   }
 }
