@@ -172,7 +172,7 @@ class Rows : public KernelText {
         if (fits) found[i].array = a;
       }
       if (found[i].array < arrays_.size()) continue;
-      arrays_.push_back(storage_name(type(found[i].node)));
+      arrays_.emplace_back(storage_name(type(found[i].node)));
       array_bytes_ += ir::item_size(type(found[i].node));
     }
     if (array_bytes_ > kept_bytes_each) {

@@ -22,7 +22,7 @@ namespace {
 }
 [[maybe_unused]] inline int __popcll(unsigned long long v) { return std::popcount(v); }
 // What only blocks of threads use (run_test.cpp runs those).
-const struct {
+[[maybe_unused]] const struct {
   unsigned x;
 } threadIdx{};
 [[maybe_unused]] inline void __syncthreads() {}

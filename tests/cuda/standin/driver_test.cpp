@@ -83,7 +83,7 @@ TEST_CASE("nothing before cuInit, and no device when told so") {
 
 TEST_CASE("launches beyond the limits are refused") {
   Device device;
-  const CUfunction k = device.kernel(
+  CUfunction k = device.kernel(
       "extern __shared__ int dynamic[];\n"
       "extern \"C\" __global__ void k(int* p) { __shared__ int s[8]; if (p) s[0] = dynamic[0] = *p; }\n");
   const CUdeviceptr p = 0;
@@ -111,7 +111,7 @@ TEST_CASE("launches beyond the limits are refused") {
 
 TEST_CASE("launch bounds and the size of parameters") {
   Device device;
-  const CUfunction k = device.kernel(
+  CUfunction k = device.kernel(
       "struct Large { char bytes[4096]; };\n"
       "struct TooLarge { char bytes[32764]; int more; };\n"
       "extern \"C\" __global__ void __launch_bounds__(2 * 64, 1) k(int* p) { if (p) p[0] = 1; }\n"
@@ -142,7 +142,7 @@ TEST_CASE("launch bounds and the size of parameters") {
 
 TEST_CASE("static shared memory is counted for each kernel") {
   Device device;
-  const CUfunction k = device.kernel(
+  CUfunction k = device.kernel(
       "template <class T> __device__ __noinline__ T f(T v) { __shared__ T s[1000]; s[threadIdx.x] = v; return "
       "s[threadIdx.x]; }\n"
       "extern \"C\" __global__ void k(int* p) { *p = f(1); }\n"
@@ -219,7 +219,7 @@ TEST_CASE("what a pointer is") {
 
 TEST_CASE("an error in a kernel stays until the context is gone") {
   Device device;
-  const CUfunction k = device.kernel("extern \"C\" __global__ void k(int* p) { p[threadIdx.x + 1] = 1; }\n");
+  CUfunction k = device.kernel("extern \"C\" __global__ void k(int* p) { p[threadIdx.x + 1] = 1; }\n");
   CUdeviceptr p = upload(std::vector<int>(32)), q = 0;
   REQUIRE(launch(k, 1, 32, nullptr, p) == 0);
   CHECK(cuStreamSynchronize(nullptr) == CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -296,7 +296,7 @@ TEST_CASE("modules: other machines' cubins, no cubins, gone before their turn") 
   std::vector<char> host_code = t80.cubin;
   host_code[18] = 62;
   CHECK(cuModuleLoadData(&module, host_code.data()) == CUDA_ERROR_INVALID_IMAGE);
-  const CUfunction k = device.kernel(add_one);
+  CUfunction k = device.kernel(add_one);
   const CUdeviceptr p = upload(std::vector<int>(32));
   REQUIRE(launch(k, 1, 32, nullptr, p) == 0);
   REQUIRE(cuModuleUnload(device.module) == 0);
@@ -310,9 +310,9 @@ TEST_CASE("two modules of one text have shared memory of their own, and both unl
   const char* text =
       "extern \"C\" __global__ void k(int* p) { __shared__ int s; if (threadIdx.x == 0) s = *p; __syncthreads(); "
       "p[threadIdx.x] = s + 1; }\n";
-  const CUfunction a = device.kernel(text);
-  const CUmodule first = device.module;
-  const CUfunction b = device.kernel(text);
+  CUfunction a = device.kernel(text);
+  CUmodule first = device.module;
+  CUfunction b = device.kernel(text);
   CHECK(a != b);
   const CUdeviceptr p = upload(std::vector<int>(32, 5));
   REQUIRE(launch(a, 1, 32, nullptr, p) == 0);

@@ -25,7 +25,7 @@ struct Outcome {
 };
 Outcome run(const std::string& text, unsigned blocks, unsigned threads, int items) {
   Device device;
-  const CUfunction k = device.kernel(text);
+  CUfunction k = device.kernel(text);
   const CUdeviceptr p = upload(counted(items));
   REQUIRE(launch(k, blocks, threads, nullptr, p, items) == 0);
   const CUresult code = cuCtxSynchronize();
@@ -56,7 +56,7 @@ void is_wrong(const std::string& body, const char* what, CUresult code = CUDA_ER
 
 TEST_CASE("vectors are added, in strides of the grid") {
   Device device;
-  const CUfunction k = device.kernel(
+  CUfunction k = device.kernel(
       "extern \"C\" __global__ void __launch_bounds__(128) k(const float* a, const float* b, float* c, int n) {\n"
       "  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) c[i] = a[i] + b[i];\n"
       "}\n");
@@ -74,7 +74,7 @@ TEST_CASE("vectors are added, in strides of the grid") {
 
 TEST_CASE("positions in three dimensions") {
   Device device;
-  const CUfunction k = device.kernel(
+  CUfunction k = device.kernel(
       "extern \"C\" __global__ void k(unsigned* p) {\n"
       "  const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);\n"
       "  const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);\n"
@@ -89,7 +89,7 @@ TEST_CASE("positions in three dimensions") {
 
 TEST_CASE("a block sums by shared memory, a warp by shuffles") {
   Device device;
-  const CUfunction k = device.kernel(
+  CUfunction k = device.kernel(
       "template <class T> __device__ T block_sum(T v) {\n"
       "  __shared__ T part[256];\n"
       "  part[threadIdx.x] = v;\n"
@@ -118,7 +118,7 @@ TEST_CASE("a block sums by shared memory, a warp by shuffles") {
 
 TEST_CASE("exchanges of a warp") {
   Device device;
-  const CUfunction k = device.kernel(
+  CUfunction k = device.kernel(
       "extern \"C\" __global__ void k(int* out) {\n"
       "  const unsigned all = 0xffffffffu;\n"
       "  const int t = threadIdx.x;\n"
@@ -159,7 +159,7 @@ TEST_CASE("exchanges of a warp") {
 
 TEST_CASE("atomics, vector accesses, dynamic shared memory, arithmetic") {
   Device device;
-  const CUfunction k = device.kernel(
+  CUfunction k = device.kernel(
       "extern __shared__ float dynamic[];\n"
       "extern \"C\" __global__ void k(unsigned* counts, const float4* in, float4* out, unsigned long long* wide) {\n"
       "  atomicAdd(&counts[threadIdx.x % 4], 1u);\n"
@@ -233,7 +233,7 @@ TEST_CASE("addresses that are no device memory") {
   is_wrong("*(short*)((char*)p + 1) = 1;", "misaligned", CUDA_ERROR_MISALIGNED_ADDRESS);
   is_wrong("*(float4*)(p + 2) = float4{};", "misaligned", CUDA_ERROR_MISALIGNED_ADDRESS);
   Device device;
-  const CUfunction k = device.kernel(kernel("p[threadIdx.x] = n;"));
+  CUfunction k = device.kernel(kernel("p[threadIdx.x] = n;"));
   std::vector<int> host(64);
   REQUIRE(launch(k, 1, 64, nullptr, host.data(), 1) == 0);
   CHECK(cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS);
@@ -243,7 +243,7 @@ TEST_CASE("addresses that are no device memory") {
 
 TEST_CASE("memory that was freed") {
   Device device;
-  const CUfunction k = device.kernel(kernel("p[threadIdx.x] = n;"));
+  CUfunction k = device.kernel(kernel("p[threadIdx.x] = n;"));
   const CUdeviceptr p = upload(counted(64));
   REQUIRE(cuMemFree_v2(p) == 0);
   CHECK(cuMemFree_v2(p) == CUDA_ERROR_INVALID_VALUE);
@@ -314,7 +314,7 @@ TEST_CASE("two blocks at one place") {
 
 TEST_CASE("launches after one another may share places") {
   Device device;
-  const CUfunction k = device.kernel(kernel("p[(threadIdx.x + n) % 64] += 1;"));
+  CUfunction k = device.kernel(kernel("p[(threadIdx.x + n) % 64] += 1;"));
   const CUdeviceptr p = upload(counted(64));
   for (int i = 0; i < 5; ++i) REQUIRE(launch(k, 1, 64, nullptr, p, i) == 0);
   const CUresult code = cuCtxSynchronize();

@@ -12,7 +12,7 @@ using namespace standin::test;
 
 TEST_CASE("parameters are taken at the launch, the work runs when it is waited for") {
   Device device;
-  const CUfunction k =
+  CUfunction k =
       device.kernel("extern \"C\" __global__ void k(int* p, int v) { p[threadIdx.x] = p[threadIdx.x] * 10 + v; }\n");
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, 1) == 0);
@@ -33,7 +33,7 @@ TEST_CASE("parameters are taken at the launch, the work runs when it is waited f
 
 TEST_CASE("the legacy stream waits for those that block, and they for it") {
   Device device;
-  const CUfunction k = device.kernel("extern \"C\" __global__ void k(int* p, int v) { *p = *p * 10 + v; }\n");
+  CUfunction k = device.kernel("extern \"C\" __global__ void k(int* p, int v) { *p = *p * 10 + v; }\n");
   CUstream blocking = nullptr;
   REQUIRE(cuStreamCreate(&blocking, 0) == 0);
   const CUdeviceptr p = upload(std::vector<int>(1));
@@ -51,7 +51,7 @@ TEST_CASE("the legacy stream waits for those that block, and they for it") {
 
 TEST_CASE("events order streams and are asked") {
   Device device;
-  const CUfunction k = device.kernel("extern \"C\" __global__ void k(int* p, int v) { *p = *p * 10 + v; }\n");
+  CUfunction k = device.kernel("extern \"C\" __global__ void k(int* p, int v) { *p = *p * 10 + v; }\n");
   CUstream a = nullptr, b = nullptr;
   REQUIRE(cuStreamCreate(&a, 1) == 0);
   REQUIRE(cuStreamCreate(&b, 1) == 0);
@@ -84,7 +84,7 @@ TEST_CASE("events order streams and are asked") {
 
 TEST_CASE("host functions run in their turn") {
   Device device;
-  const CUfunction k = device.kernel(add_one);
+  CUfunction k = device.kernel(add_one);
   const CUdeviceptr p = upload(std::vector<int>(32));
   int turns = 0;
   REQUIRE(cuLaunchHostFunc(nullptr, [](void* n) { ++*static_cast<int*>(n); }, &turns) == 0);
@@ -96,7 +96,7 @@ TEST_CASE("host functions run in their turn") {
 
 TEST_CASE("memory in the order of a stream") {
   Device device;
-  const CUfunction k = device.kernel(add_one);
+  CUfunction k = device.kernel(add_one);
   CUstream stream = nullptr, other = nullptr;
   REQUIRE(cuStreamCreate(&stream, 1) == 0);
   REQUIRE(cuStreamCreate(&other, 1) == 0);
@@ -155,7 +155,7 @@ TEST_CASE("copies from the host's own memory take it at once, from the driver's 
 
 TEST_CASE("capture: work is kept for later, and played again and again") {
   Device device;
-  const CUfunction k = device.kernel(add_one);
+  CUfunction k = device.kernel(add_one);
   CUstream stream = nullptr;
   REQUIRE(cuStreamCreate(&stream, 1) == 0);
   const CUdeviceptr p = upload(std::vector<int>(32)), q = upload(std::vector<int>(32));
@@ -189,7 +189,7 @@ TEST_CASE("capture: work is kept for later, and played again and again") {
 
 TEST_CASE("capture: what may not happen in it spoils it") {
   Device device;
-  const CUfunction k = device.kernel(add_one);
+  CUfunction k = device.kernel(add_one);
   const Text t = compile_text(add_one);
   const CUdeviceptr p = upload(std::vector<int>(32));
   CUstream stream = nullptr;
@@ -238,7 +238,7 @@ TEST_CASE("capture: what may not happen in it spoils it") {
 
 TEST_CASE("capture: other streams join by events") {
   Device device;
-  const CUfunction k = device.kernel(add_one);
+  CUfunction k = device.kernel(add_one);
   const CUdeviceptr p = upload(std::vector<int>(32));
   CUstream a = nullptr, b = nullptr;
   CUevent fork = nullptr, join = nullptr;
