@@ -3,6 +3,15 @@
 
 using namespace launch;
 
+// Layout of DLPack 1.0's.
+struct DLManagedTensorVersioned {
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(DLManagedTensorVersioned*);
+  uint64_t flags;
+  ingot_tensor tensor;
+};
+
 namespace {
 
 struct Device {
@@ -204,16 +213,9 @@ TEST_CASE_FIXTURE(Device, "outputs are made where the inputs are, and calls keep
   const Compiled e(engine, axpb);
   Array<float> x({1, 2, 3, 4}, {4}), z({5, 6, 7, 8}, {4});
   const ingot_tensor* const in = &x.tensor();
-  struct Managed {
-    uint32_t major, minor;
-    void* context;
-    void (*deleter)(Managed*);
-    uint64_t flags;
-    ingot_tensor tensor;
-  };
-  Managed* made = nullptr;
+  DLManagedTensorVersioned* made = nullptr;
   const auto held = standin_held();
-  ok(ingot_run_allocating(e.get(), &in, 1, reinterpret_cast<DLManagedTensorVersioned**>(&made), 1, nullptr));
+  ok(ingot_run_allocating(e.get(), &in, 1, &made, 1, nullptr));
   CHECK((made->tensor.device.type == 2 && made->tensor.device.id == 0));
   std::vector<float> got(4);
   REQUIRE(cuMemcpyDtoH_v2(got.data(), reinterpret_cast<CUdeviceptr>(made->tensor.data), 16) == 0);
