@@ -120,8 +120,16 @@ class Watched final : public jit::Body {
   std::atomic<int>& bad_;
 };
 
-// How many calls of bodies a run on three threads makes: until one of them has asked for its end, or all.
-int sweeps(engine::Executable& e, const Case& c, bool cancels) {
+// One task after the other, the last one first: it finds all the work.
+struct Backwards final : runtime::Parallel {
+  uint32_t width() const noexcept override { return 3; }
+  void run(uint32_t tasks, Task fn, void* context) override {
+    while (tasks-- > 0) fn(context, tasks);
+  }
+};
+
+// How many calls of bodies a run on several threads makes: until one of them has asked for its end, or all.
+int sweeps(engine::Executable& e, const Case& c, bool cancels, runtime::Parallel& host) {
   std::atomic<uint32_t> cancel{0};
   std::atomic<int> count{0}, bad{0};
   std::vector<std::unique_ptr<Watched>> held;
@@ -132,7 +140,6 @@ int sweeps(engine::Executable& e, const Case& c, bool cancels) {
     bodies.push_back(held.back().get());
   }
   const runtime::Executor executor(plan);
-  Host host(3);
   Tensors out = c.outputs();
   Code code = Code::ok;
   try {
@@ -292,8 +299,11 @@ TEST_CASE("steps that run together are cancelled together") {
   }
   // Inside of a wave: each thread ends the chunk that it has.
   const auto e = compile(g, main_ways()[0]);
-  const int all = sweeps(*e, c, false);
-  CHECK(sweeps(*e, c, true) < all / 4);
+  Host threads(3);
+  const int all = sweeps(*e, c, false, threads);
+  CHECK(sweeps(*e, c, true, threads) < all / 4);
+  Backwards backwards;
+  CHECK(sweeps(*e, c, false, backwards) == all);
 }
 
 TEST_CASE("outputs in the memory of inputs that other steps read are right on threads") {
@@ -460,6 +470,7 @@ TEST_CASE("a long row is shared by threads, with the bits of one thread, and can
   const auto sum = one.done();
   const Case s(*sum, {random_array(3, DType::f32, {2000000})});
   const auto e = compile(sum, main_ways()[0]);
-  CHECK(sweeps(*e, s, false) == 1954);
-  CHECK(sweeps(*e, s, true) <= 3 * 64);
+  Host threads(3);
+  CHECK(sweeps(*e, s, false, threads) == 1954);
+  CHECK(sweeps(*e, s, true, threads) <= 3 * 64);
 }
