@@ -84,7 +84,8 @@ std::unique_ptr<Output> make_output(const engine::Executable& e, std::span<const
                                     const engine::RunOptions& run) {
   auto out = std::make_unique<Output>();
   const engine::ContextOptions& context = e.context()->options();
-  if (run.allocator.allocate) {
+  const bool on_device = e.options().backend == engine::Backend::cuda;
+  if (run.allocator.allocate && !on_device) {
     out->from = run.allocator;
   } else {
     out->from = context.allocator;
@@ -101,6 +102,11 @@ std::unique_ptr<Output> make_output(const engine::Executable& e, std::span<const
   if (bytes > SIZE_MAX - output_alignment) fail(Code::out_of_memory, "output ", i, " overflows 64 bits");
   out->bytes = empty ? output_alignment : (bytes + output_alignment - 1) / output_alignment * output_alignment;
   const runtime::Device where = e.outputs_on(ins);
+  // On a device the run's allocator makes device memory, and the context's host memory.
+  if (where.type != runtime::device_cpu) {
+    out->from = run.allocator;
+    out->allocator_user.reset();
+  }
   if (out->from.allocate) {
     out->memory = out->from.get(out->bytes, output_alignment);
   } else if (where.type != runtime::device_cpu) {

@@ -1,8 +1,10 @@
 #include "jit/cuda/nvrtc.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 
 #include "base/error.h"
@@ -96,9 +98,7 @@ std::string known_targets(const std::string& library) {
   return "such as sm_75, sm_80, sm_86, sm_89, sm_90, sm_100";
 }
 
-}  // namespace
-
-std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library) {
+std::vector<uint8_t> compile_here(const std::string& text, const std::string& target, const std::string& library) {
   if (!is_sm(target))
     fail(Code::invalid_argument, "a cubin is made for one kind of GPU, and ",
          target.empty() ? "no target is given" : cat("\"", target, "\" is none"),
@@ -129,6 +129,38 @@ std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& t
   std::vector<uint8_t> cubin(size);
   must(nvrtc.cubin(program, reinterpret_cast<char*>(cubin.data())), "cubin");
   return cubin;
+}
+
+}  // namespace
+
+std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library,
+                                   bool own_thread) {
+  if (!own_thread) return compile_here(text, target, library);
+  constexpr size_t stack_bytes = size_t{8} << 20;
+  struct Job {
+    const std::string &text, &target, &library;
+    std::vector<uint8_t> cubin;
+    std::exception_ptr error;
+  } job{text, target, library, {}, {}};
+  const auto run = [](void* user) -> void* {
+    Job& j = *static_cast<Job*>(user);
+    try {
+      j.cubin = compile_here(j.text, j.target, j.library);
+    } catch (...) {
+      j.error = std::current_exception();
+    }
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  pthread_t thread;
+  const int failed = pthread_create(&thread, &attributes, run, &job);
+  pthread_attr_destroy(&attributes);
+  if (failed) fail(Code::out_of_memory, "no thread for NVRTC");
+  pthread_join(thread, nullptr);
+  if (job.error) std::rethrow_exception(job.error);
+  return std::move(job.cubin);
 }
 
 }  // namespace ingot::jit

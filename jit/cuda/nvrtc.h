@@ -11,6 +11,8 @@ namespace ingot::jit {
 // `target` is "sm_90" and the like; `library` a path to libnvrtc.so or empty. Throws unavailable, listing every place
 // tried, where there is no NVRTC; invalid_argument for a target that it does not know; internal with the compiler's log
 // where the text does not compile.
-std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library);
+// `own_thread`: on one with a stack of 8 MiB, since NVRTC needs much; else on the caller's.
+std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library,
+                                   bool own_thread = false);
 
 }  // namespace ingot::jit

@@ -10,7 +10,7 @@ namespace {
 
 // Numbers of CUdevice_attribute, CUpointer_attribute and CUmemPool_attribute.
 constexpr int multiprocessor_count = 16, compute_major = 75, compute_minor = 76, pools_supported = 115,
-              pointer_memory_type = 2, pointer_ordinal = 9, pool_release_threshold = 4;
+              pointer_memory_type = 2, pointer_is_managed = 8, pointer_ordinal = 9, pool_release_threshold = 4;
 constexpr int pinned_allocation = 1, on_device = 1, memory_of_device = 2;  // CUmemAllocationType, CUmemLocationType,
                                                                            // CUmemorytype
 
@@ -104,9 +104,9 @@ Scope::Scope(const Device& device, StreamHandle stream) : driver_(device.driver(
   try {
     if (names_context(stream) && !of_device())
       fail(Code::invalid_argument, "the stream is one of another device than the tensors'");
-    id_ = reinterpret_cast<uintptr_t>(context_);
     unsigned long long id = 0;
-    if (driver_.cuCtxGetId && driver_.cuCtxGetId(context_, &id) == 0) id_ = id;
+    driver_.must(driver_.cuCtxGetId(context_, &id), "asking for a context's id");
+    id_ = id;
   } catch (...) {
     if (pushed_) driver_.cuCtxPopCurrent_v2(&context_);
     throw;
@@ -117,8 +117,11 @@ Scope::~Scope() {
   if (pushed_) driver_.cuCtxPopCurrent_v2(&context_);
 }
 
-Revisit::Revisit(const Driver& driver, ContextHandle context) noexcept : driver_(driver) {
-  pushed_ = driver.usable() && driver.cuCtxPushCurrent_v2(context) == 0;
+Revisit::Revisit(const Driver& driver, ContextHandle context, uint64_t id) noexcept : driver_(driver) {
+  if (!driver.usable()) return;
+  // The host may have destroyed it, and another may have its address.
+  unsigned long long now = 0;
+  pushed_ = driver.cuCtxGetId(context, &now) == 0 && now == id && driver.cuCtxPushCurrent_v2(context) == 0;
 }
 
 Revisit::~Revisit() {
@@ -127,12 +130,26 @@ Revisit::~Revisit() {
 }
 
 Memory::Memory(const Device& device, const Scope& scope, size_t bytes)
-    : driver_(device.shared_driver()), context_(scope.context()) {
+    : driver_(device.shared_driver()), device_(device.handle()), context_(scope.context()), id_(scope.id()) {
   driver_->must(driver_->cuMemAlloc_v2(&at_, bytes), "allocating memory");
+  ContextHandle primary = nullptr;
+  if (const Result r = driver_->cuDevicePrimaryCtxRetain(&primary, device_)) {
+    driver_->cuMemFree_v2(at_);
+    driver_->must(r, "taking a device's primary context");
+  }
 }
 
 Memory::~Memory() {
-  if (const Revisit there{*driver_, context_}) driver_->cuMemFree_v2(at_);
+  if (!driver_->usable()) return;
+  if (const Revisit there{*driver_, context_, id_}) driver_->cuMemFree_v2(at_);
+  driver_->cuDevicePrimaryCtxRelease_v2(device_);
+}
+
+bool is_device_memory(const Driver& driver, Address at) noexcept {
+  int type = 0;
+  unsigned managed = 0;
+  return driver.cuPointerGetAttribute(&type, pointer_memory_type, at) == 0 && type == memory_of_device &&
+         (driver.cuPointerGetAttribute(&managed, pointer_is_managed, at) != 0 || managed == 0);
 }
 
 std::string not_device_memory(const Device& device, Address at) {

@@ -56,7 +56,7 @@ class Scope {
   Scope(const Scope&) = delete;
   Scope& operator=(const Scope&) = delete;
 
-  // One number for the life of the context, where the driver tells it; else its address.
+  // One number for the life of the context, given to no other.
   uint64_t id() const { return id_; }
   ContextHandle context() const { return context_; }
 
@@ -67,10 +67,11 @@ class Scope {
   bool pushed_ = false;
 };
 
-// Makes a context current for as long as it lives, to give back what lies there; nothing in a forked child.
+// Makes a context current for as long as it lives, to give back what lies there; nothing where the context is gone, and
+// nothing in a forked child.
 class Revisit {
  public:
-  Revisit(const Driver& driver, ContextHandle context) noexcept;
+  Revisit(const Driver& driver, ContextHandle context, uint64_t id) noexcept;
   ~Revisit();
   Revisit(const Revisit&) = delete;
   Revisit& operator=(const Revisit&) = delete;
@@ -81,7 +82,8 @@ class Revisit {
   bool pushed_ = false;
 };
 
-// Memory of a device, given back when this goes, which waits for the work that uses it; lost in a forked child.
+// Memory of a device, given back when this goes, which waits for the work that uses it; lost in a forked child. Holds
+// the device's primary context, where the memory may lie.
 class Memory {
  public:
   // In the scope's context. Throws out_of_memory.
@@ -94,10 +96,14 @@ class Memory {
 
  private:
   const std::shared_ptr<const Driver> driver_;
+  const int device_;  // whose primary context this holds
   ContextHandle context_;
+  const uint64_t id_;
   Address at_ = 0;
 };
 
+// Whether the driver knows `at` as device memory alone, which the host cannot read.
+bool is_device_memory(const Driver& driver, Address at) noexcept;
 // What is wrong with `at` as memory of the device: empty if nothing.
 std::string not_device_memory(const Device& device, Address at);
 

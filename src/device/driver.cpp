@@ -12,15 +12,15 @@ namespace {
 
 // Numbers of CUresult that decide which status a failure is.
 constexpr Result out_of_memory = 2, not_initialized = 3, deinitialized = 4, device_unavailable = 46, no_device = 100,
-                 invalid_image = 200, no_binary_for_gpu = 209, ecc_uncorrectable = 214, jit_disabled = 223,
-                 illegal_address = 700, launch_out_of_resources = 701, launch_failed = 719, tensor_memory_leak = 721,
-                 system_not_ready = 802, not_supported_on_device = 804, capture_unsupported = 900, capture_last = 908;
+                 invalid_image = 200, no_binary_for_gpu = 209, ecc_uncorrectable = 214, invalid_ptx = 218,
+                 jit_disabled = 223, illegal_address = 700, launch_out_of_resources = 701, launch_failed = 719,
+                 tensor_memory_leak = 721, system_not_ready = 802, not_supported_on_device = 804,
+                 capture_unsupported = 900, capture_last = 908;
 
 Code code_of(Result r) {
   if (r == out_of_memory || r == launch_out_of_resources) return Code::out_of_memory;
   if (r == not_initialized || r == deinitialized || r == device_unavailable || r == no_device) return Code::unavailable;
-  if (r == invalid_image || (r >= no_binary_for_gpu && r < ecc_uncorrectable) || r == jit_disabled)
-    return Code::unavailable;
+  if (r == invalid_image || r == no_binary_for_gpu || (r >= invalid_ptx && r <= jit_disabled)) return Code::unavailable;
   if (r >= system_not_ready && r <= not_supported_on_device) return Code::unavailable;
   if (r == ecc_uncorrectable || r == illegal_address || (r > launch_out_of_resources && r <= launch_failed) ||
       r == tensor_memory_leak)
@@ -48,13 +48,11 @@ std::shared_ptr<const Driver> Driver::open(const std::string& library) {
   void* const handle = open_library(library);
   const std::shared_ptr<Driver> d(new Driver());
   std::string missing;
-#define INGOT_CUDA_OPTIONAL(name, parameters) d->name = reinterpret_cast<Result(*) parameters>(dlsym(handle, #name));
-#define INGOT_CUDA_REQUIRED(name, parameters) \
-  INGOT_CUDA_OPTIONAL(name, parameters)       \
+#define INGOT_CUDA_REQUIRED(name, parameters)                             \
+  d->name = reinterpret_cast<Result(*) parameters>(dlsym(handle, #name)); \
   if (!d->name) missing += cat(missing.empty() ? "" : ", ", #name);
-  INGOT_CUDA_ENTRIES(INGOT_CUDA_REQUIRED, INGOT_CUDA_OPTIONAL)
+  INGOT_CUDA_ENTRIES(INGOT_CUDA_REQUIRED)
 #undef INGOT_CUDA_REQUIRED
-#undef INGOT_CUDA_OPTIONAL
   if (d->cuDriverGetVersion && d->cuDriverGetVersion(&d->version_) == 0 && d->version_ < least_version)
     fail(Code::unavailable, "the CUDA driver serves CUDA ", d->version_ / 1000, ".", d->version_ % 1000 / 10,
          "; Ingot needs ", least_version / 1000, ".", least_version % 1000 / 10, " or later");

@@ -27,9 +27,9 @@ struct PoolProps {
   unsigned char reserved[64];
 };
 
-// Names as the library exports them; `optional` ones came with later drivers and may be null.
+// Names as the library exports them.
 // clang-format off
-#define INGOT_CUDA_ENTRIES(required, optional)                                                                         \
+#define INGOT_CUDA_ENTRIES(required)                                                                                   \
   required(cuInit, (unsigned flags))                                                                                   \
   required(cuDriverGetVersion, (int* version))                                                                         \
   required(cuGetErrorName, (Result error, const char** text))                                                          \
@@ -44,7 +44,7 @@ struct PoolProps {
   required(cuCtxPushCurrent_v2, (ContextHandle context))                                                               \
   required(cuCtxPopCurrent_v2, (ContextHandle* context))                                                               \
   required(cuCtxGetDevice, (int* device))                                                                              \
-  optional(cuCtxGetId, (ContextHandle context, unsigned long long* id))                                                \
+  required(cuCtxGetId, (ContextHandle context, unsigned long long* id))                                                \
   required(cuModuleLoadData, (ModuleHandle* module, const void* image))                                                \
   required(cuModuleUnload, (ModuleHandle module))                                                                      \
   required(cuModuleGetFunction, (FunctionHandle* function, ModuleHandle module, const char* name))                     \
@@ -59,13 +59,12 @@ struct PoolProps {
   required(cuMemPoolTrimTo, (PoolHandle pool, size_t keep))                                                            \
   required(cuMemAllocFromPoolAsync, (Address* at, size_t bytes, PoolHandle pool, StreamHandle stream))                 \
   required(cuMemFreeAsync, (Address at, StreamHandle stream))                                                          \
-  required(cuMemcpyHtoD_v2, (Address to, const void* from, size_t bytes))                                              \
-  required(cuMemcpyDtoH_v2, (void* to, Address from, size_t bytes))                                                    \
   required(cuMemcpyHtoDAsync_v2, (Address to, const void* from, size_t bytes, StreamHandle stream))                    \
   required(cuMemcpyDtoHAsync_v2, (void* to, Address from, size_t bytes, StreamHandle stream))                          \
-  required(cuMemsetD8_v2, (Address to, unsigned char value, size_t count))                                             \
   required(cuMemsetD8Async, (Address to, unsigned char value, size_t count, StreamHandle stream))                      \
   required(cuPointerGetAttribute, (void* value, int attribute, Address at))                                            \
+  required(cuStreamCreate, (StreamHandle* stream, unsigned flags))                                                     \
+  required(cuStreamDestroy_v2, (StreamHandle stream))                                                                  \
   required(cuStreamSynchronize, (StreamHandle stream))                                                                 \
   required(cuStreamGetCtx, (StreamHandle stream, ContextHandle* context))                                              \
   required(cuStreamIsCapturing, (StreamHandle stream, int* status))
@@ -77,8 +76,8 @@ class Driver final : ForkHandler {
   // `library` is a path, or empty for libcuda.so.1 by the loader's search. Throws unavailable with every place tried,
   // and where there is no device, the driver is older than `least_version`, or cuInit fails.
   static std::shared_ptr<const Driver> open(const std::string& library);
-  // CUDA 11.2: memory pools.
-  static constexpr int least_version = 11020;
+  // CUDA 12.0: contexts have ids, which are not given twice as their addresses are.
+  static constexpr int least_version = 12000;
 
   // 12040 for CUDA 12.4: the newest version of the API that it serves.
   int version() const { return version_; }
@@ -99,7 +98,7 @@ class Driver final : ForkHandler {
   }
 
 #define INGOT_CUDA_MEMBER(name, parameters) Result(*name) parameters = nullptr;
-  INGOT_CUDA_ENTRIES(INGOT_CUDA_MEMBER, INGOT_CUDA_MEMBER)
+  INGOT_CUDA_ENTRIES(INGOT_CUDA_MEMBER)
 #undef INGOT_CUDA_MEMBER
 
  private:

@@ -16,7 +16,7 @@ Kernel::Kernel(std::shared_ptr<const Driver> driver, std::span<const uint8_t> ar
 Kernel::~Kernel() {
   std::unique_ptr<Loaded> l(loaded_.load(std::memory_order_relaxed));
   while (l) {
-    if (const Revisit there{*driver_, l->context}) driver_->cuModuleUnload(l->module);
+    if (const Revisit there{*driver_, l->context, l->id}) driver_->cuModuleUnload(l->module);
     l = std::move(l->older);
   }
 }

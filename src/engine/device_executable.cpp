@@ -1,4 +1,6 @@
 // Executables on CUDA devices: the code of their kernels for each kind of device, and their runs.
+#include <unistd.h>
+
 #include "base/error.h"
 #include "engine/device_kernels.h"
 #include "engine/executable.h"
@@ -15,6 +17,9 @@ class ContextCopier final : public runtime::Copier {
       : kernels_(kernels), device_(device), target_(target) {}
   std::shared_ptr<const device::Kernel> kernel(uint32_t rank, size_t item) const override {
     return kernels_.copier(device_, target_, rank, item);
+  }
+  std::shared_ptr<const device::Kernel> find(uint32_t rank, size_t item) const override {
+    return kernels_.find_copier(target_, rank, item);
   }
 
  private:
@@ -75,12 +80,12 @@ const Executable::DeviceBodies& Executable::compile_for(const device::Device& de
   });
   size_t next = programs;
   for (const uint32_t p : program_of_) fresh->of_step.push_back(fresh->kernels[p == no_program ? next++ : p].get());
+  context_->device_kernels().watch(shared_from_this());  // before it is published: it may throw
   fresh->older = device_bodies_.load(std::memory_order_acquire);
   for (;;) {
     if (const DeviceBodies* known = find(target)) return *known;
-    if (!device_bodies_.compare_exchange_weak(fresh->older, fresh.get(), std::memory_order_acq_rel)) continue;
-    context_->device_kernels().watch(shared_from_this());
-    return *fresh.release();
+    if (device_bodies_.compare_exchange_weak(fresh->older, fresh.get(), std::memory_order_acq_rel))
+      return *fresh.release();
   }
 }
 
@@ -93,7 +98,13 @@ const Executable::DeviceBodies& Executable::device_bodies(const device::Device& 
               "asking whether a stream is being captured");
   if (capturing) fail(Code::not_ready, "the stream is being captured, and the machine code is not ready yet");
   if (!options.never_stall) return compile_for(device, nullptr);
-  if (!context_->options().no_threads) static_cast<void>(prepare_async(device.ordinal()));
+  if (const int64_t process = getpid(); !context_->options().no_threads && preparing_.exchange(process) != process) {
+    const std::shared_ptr<Event> event = prepare_async(device.ordinal());
+    // A failure is tried again by the next run, and another kind of device asks anew.
+    event->on_done([weak = weak_from_this()](const Event::Result&) {
+      if (const auto self = weak.lock()) self->preparing_.store(0);
+    });
+  }
   fail(Code::not_ready, "the machine code is not ready yet");
 }
 

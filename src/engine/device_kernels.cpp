@@ -34,8 +34,14 @@ cache::Key make_key(std::span<const uint8_t> kernel, const std::string& target, 
 }  // namespace
 
 std::shared_ptr<const device::Driver> DeviceKernels::driver() {
+  {
+    const std::lock_guard lock(lock_);
+    if (driver_) return driver_;
+  }
+  // With no lock held: opening it registers for forks, and the driver may fork itself.
+  std::shared_ptr<const device::Driver> opened = device::Driver::open(context_.cuda_driver());
   const std::lock_guard lock(lock_);
-  if (!driver_) driver_ = device::Driver::open(context_.cuda_driver());
+  if (!driver_) driver_ = std::move(opened);
   return driver_;
 }
 
@@ -45,11 +51,12 @@ const device::Device& DeviceKernels::at(int ordinal) {
     if (const device::Device* d = known_[static_cast<size_t>(ordinal)].load(std::memory_order_acquire)) return *d;
   const std::shared_ptr<const device::Driver> d = driver();
   if (!named || ordinal >= d->device_count())
-    fail(Code::invalid_argument, "device ", ordinal, ": there are ", d->device_count(), " CUDA devices");
+    fail(Code::invalid_argument, "device ", ordinal, " is none: CUDA devices here are 0 to ", d->device_count() - 1);
+  auto made = std::make_unique<device::Device>(d, ordinal);
   const std::lock_guard lock(lock_);
   std::atomic<const device::Device*>& known = known_[static_cast<size_t>(ordinal)];
   if (!known.load(std::memory_order_relaxed)) {
-    devices_.push_back(std::make_unique<device::Device>(d, ordinal));
+    devices_.push_back(std::move(made));
     known.store(devices_.back().get(), std::memory_order_release);
   }
   return *known.load(std::memory_order_relaxed);
@@ -108,7 +115,8 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
     const Span span(context_.trace(), "compile", [&] { return cat(text.size(), " bytes of CUDA C++ for ", target); });
     counters.misses.fetch_add(1, std::memory_order_relaxed);
     const auto began = std::chrono::steady_clock::now();
-    artifact = device::encode(target, entries, jit::compile_cubin(text, target, context_.nvrtc()));
+    artifact = device::encode(target, entries,
+                              jit::compile_cubin(text, target, context_.nvrtc(), !context_.options().no_threads));
     const auto took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began);
     counters.compile_ns.fetch_add(static_cast<uint64_t>(took.count()), std::memory_order_relaxed);
     counters.compiles.fetch_add(1, std::memory_order_relaxed);
@@ -119,17 +127,20 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
   return made;
 }
 
+std::shared_ptr<const device::Kernel> DeviceKernels::find_copier(const std::string& target, uint32_t rank,
+                                                                 size_t item) {
+  const std::lock_guard lock(lock_);
+  const auto known = copiers_.find({target, rank, item});
+  return known == copiers_.end() ? nullptr : known->second;
+}
+
 std::shared_ptr<const device::Kernel> DeviceKernels::copier(const device::Device& device, const std::string& target,
                                                             uint32_t rank, size_t item) {
-  const std::tuple<std::string, uint32_t, size_t> which(target, rank, item);
-  {
-    const std::lock_guard lock(lock_);
-    if (const auto known = copiers_.find(which); known != copiers_.end()) return known->second;
-  }
+  if (auto known = find_copier(target, rank, item)) return known;
   const loop::Kernel kernel = runtime::copy_kernel(rank, item);
   std::shared_ptr<const device::Kernel> made = get(device, kernel, loop::encode(kernel), target);
   const std::lock_guard lock(lock_);
-  return copiers_.emplace(which, std::move(made)).first->second;
+  return copiers_.emplace(std::tuple(target, rank, item), std::move(made)).first->second;
 }
 
 void DeviceKernels::watch(const std::shared_ptr<Executable>& executable) {
@@ -141,6 +152,10 @@ void DeviceKernels::watch(const std::shared_ptr<Executable>& executable) {
 void DeviceKernels::sync(int ordinal, device::StreamHandle stream) {
   const device::Device& device = at(ordinal);
   const device::Scope scope(device, stream);
+  int capturing = 0;
+  device.driver().must(device.driver().cuStreamIsCapturing(stream, &capturing),
+                       "asking whether a stream is being captured");
+  if (capturing) fail(Code::not_ready, "the stream is being captured");
   device.driver().must(device.driver().cuStreamSynchronize(stream), "synchronising a stream");
   std::vector<std::shared_ptr<Executable>> alive;
   {
@@ -148,10 +163,11 @@ void DeviceKernels::sync(int ordinal, device::StreamHandle stream) {
     for (const auto& w : watched_)
       if (auto e = w.lock()) alive.push_back(std::move(e));
   }
-  for (const auto& e : alive) e->executor().take_faults(device.driver(), scope);
+  for (const auto& e : alive) e->executor().take_faults(device.driver(), scope, stream);
 }
 
-void DeviceKernels::trim(uint64_t bytes) noexcept {
+void DeviceKernels::trim(uint64_t bytes) {
+  memory_.trim(bytes);
   const std::lock_guard lock(lock_);
   for (const auto& device : devices_) device->trim(bytes);
 }

@@ -40,14 +40,16 @@ class DeviceKernels final : ForkHandler {
   // The kernel of runtime::copy_kernel().
   std::shared_ptr<const device::Kernel> copier(const device::Device& device, const std::string& target, uint32_t rank,
                                                size_t item);
+  // The same, if there is one already.
+  std::shared_ptr<const device::Kernel> find_copier(const std::string& target, uint32_t rank, size_t item);
 
   // Executables whose runs may leave faults on a device.
   void watch(const std::shared_ptr<Executable>& executable);
   // Waits for what was enqueued on the stream. Throws what became of it: out_of_range for the first index, of any run
   // that has ended in that CUDA context, that was none.
   void sync(int ordinal, device::StreamHandle stream);
-  // Gives memory back to the devices.
-  void trim(uint64_t bytes) noexcept;
+  // Evicts kernels and gives memory back to the devices, until at most so many bytes of each are kept.
+  void trim(uint64_t bytes);
 
  private:
   void before_fork() noexcept override { lock_.lock(); }
@@ -63,7 +65,7 @@ class DeviceKernels final : ForkHandler {
   std::mutex lock_;
   std::shared_ptr<const device::Driver> driver_;
   // By ordinal; found without the lock once they are there.
-  static constexpr size_t most_devices = 64;
+  static constexpr size_t most_devices = 256;
   std::array<std::atomic<const device::Device*>, most_devices> known_{};
   std::vector<std::unique_ptr<device::Device>> devices_;
   std::vector<std::weak_ptr<Executable>> watched_;

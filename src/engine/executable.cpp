@@ -172,7 +172,8 @@ runtime::RunOptions Executable::for_run(const RunOptions& options) const {
   if (options.stream && !on_device())
     fail(Code::invalid_argument, "a stream is given, but the executable is none of INGOT_BACKEND_CUDA");
   run.stream = static_cast<device::StreamHandle>(options.stream);
-  run.allocator = options.allocator.allocate ? options.allocator : context_->options().allocator;
+  // The context's hands out host memory.
+  run.allocator = options.allocator.allocate || on_device() ? options.allocator : context_->options().allocator;
   return run;
 }
 

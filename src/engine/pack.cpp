@@ -27,6 +27,8 @@ std::vector<uint8_t> make_pack(std::span<Executable* const> executables, std::sp
   };
   for (Executable* e : executables) {
     if (e->context().get() != &context) fail(Code::invalid_argument, "the executables are of different contexts");
+    if (e->options().backend == Backend::cuda)
+      fail(Code::invalid_argument, "an executable of INGOT_BACKEND_CUDA cannot be packed: packs hold CPU code");
     const std::string& chosen = e->options().target;
     const std::string own = chosen.empty() ? std::string(jit::host_target()) : chosen;
     if (targets.empty() && !jit::can_run(own, own)) fail(Code::invalid_argument, "target \"", own, "\" is no CPU's");

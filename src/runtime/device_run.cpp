@@ -30,6 +30,8 @@ class Session {
   Session(const DeviceCode& code, const device::Scope& scope, const RunOptions& options)
       : code_(code), scope_(scope), options_(options), driver_(code.device.driver()) {}
   ~Session() {
+    // A run that failed must not leave copies of host memory behind.
+    if (copying_) driver_.cuStreamSynchronize(options_.stream);
     if (pooled_ != 0) driver_.cuMemFreeAsync(pooled_, options_.stream);
     if (allocated_ != 0) driver_.cuMemFree_v2(allocated_);  // waits for the work that uses it
     if (lent_) options_.allocator.give_back(lent_, bytes_, device_alignment);
@@ -47,17 +49,28 @@ class Session {
 
   // Device memory for this run, in the order of the stream.
   char* scratch(size_t bytes) {
-    if (options_.scratch && options_.scratch_bytes >= bytes) return static_cast<char*>(options_.scratch);
+    if (options_.scratch && options_.scratch_bytes >= bytes) {
+      const auto lent = static_cast<char*>(options_.scratch);
+      if (const std::string wrong = not_device_memory(code_.device, address(lent)); !wrong.empty())
+        fail(Code::invalid_argument, "the lent scratch: ", wrong);
+      return lent;
+    }
     bytes_ = bytes;
+    int capturing = 0;
+    driver_.must(driver_.cuStreamIsCapturing(options_.stream, &capturing), "asking whether a stream is being captured");
+    if (capturing)
+      fail(Code::not_ready, "the stream is being captured, and the run needs ", bytes, " bytes of lent scratch; ",
+           options_.scratch ? options_.scratch_bytes : 0, " were lent");
     if (options_.allocator.allocate) {
       lent_ = options_.allocator.get(bytes, device_alignment);
       if (!lent_) throw std::bad_alloc();
       if (reinterpret_cast<uintptr_t>(lent_) % device_alignment != 0)
         fail(Code::invalid_argument, "the allocator returned memory that is not aligned to ", device_alignment,
              " bytes");
+      if (const std::string wrong = not_device_memory(code_.device, reinterpret_cast<uintptr_t>(lent_)); !wrong.empty())
+        fail(Code::invalid_argument, "the run's allocator, which makes scratch: ", wrong);
       return static_cast<char*>(lent_);
     }
-    must_not_be_captured("the run needs scratch memory that was not lent");
     if (device::PoolHandle pool = code_.device.pool()) {
       driver_.must(driver_.cuMemAllocFromPoolAsync(&pooled_, bytes, pool, options_.stream), "allocating scratch");
       return reinterpret_cast<char*>(pooled_);
@@ -97,8 +110,10 @@ class Session {
   void copy(const Place& from, const Place& to) {
     if (from.empty) return;
     const loop::Kernel ir = copy_kernel(from.rank, from.item);
-    const std::shared_ptr<const device::Kernel> kernel = code_.copier.kernel(from.rank, from.item);
-    if (!kernel->find(scope_)) must_not_be_captured("a tensor that has to be kept apart has not been copied before");
+    std::shared_ptr<const device::Kernel> kernel = code_.copier.find(from.rank, from.item);
+    if (!kernel || !kernel->find(scope_))
+      must_not_be_captured("a tensor that has to be kept apart has not been copied before");
+    if (!kernel) kernel = code_.copier.kernel(from.rank, from.item);
     const CopyLaunch at(from, to);
     const jit::cuda::ArgLayout layout(ir);
     std::vector<uint64_t> args(layout.bytes() / 8);
@@ -109,6 +124,7 @@ class Session {
   // From host memory, which may change once this returns.
   void upload(const Place& from, const Place& to) {
     if (from.empty) return;
+    copying_ = true;
     const Place* compact = &from;
     Place packed;
     if (!from.compact) {
@@ -123,6 +139,7 @@ class Session {
   // To host memory, where it is after wait().
   void download(const Place& from, const Place& to) {
     if (from.empty) return;
+    copying_ = true;
     const Place* compact = &to;
     if (!to.compact) compact = &spread_.emplace_back(Spread{pack(to), to}).packed;
     driver_.must(
@@ -130,7 +147,8 @@ class Session {
         "copying a tensor to the host");
   }
 
-  void wait() const {
+  void wait() {
+    copying_ = false;
     driver_.must(driver_.cuStreamSynchronize(options_.stream), "running kernels");
     for (const Spread& s : spread_) copy_strided(s.packed, s.to, s.to.item);
   }
@@ -152,6 +170,7 @@ class Session {
   const RunOptions& options_;
   const device::Driver& driver_;
   size_t bytes_ = 0;
+  bool copying_ = false;  // to or from host memory
   Address pooled_ = 0, allocated_ = 0;
   void* lent_ = nullptr;
   std::vector<std::unique_ptr<std::vector<char>>> packed_;
@@ -178,11 +197,17 @@ void DeviceStep::move(std::span<const Origin> origins) noexcept {
 void Executor::check_devices(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
                              const device::Device& device, Workspace& w) const {
   const auto check = [&](const char* what, size_t i, const Tensor& t, const IoSpec& spec, Place& p) {
-    if (p.device == device_cpu || p.empty) return;
+    if (p.empty) return;
+    if (p.device == device_cpu) {
+      if (device::is_device_memory(device.driver(), address(p.data)))
+        fail(Code::invalid_argument, label(what, i, spec),
+             ": its data is device memory, but its device type is 1 (CPU)");
+      return;
+    }
     if (t.device.id != device.ordinal())
       fail(Code::invalid_argument, label(what, i, spec), ": lies on device ", t.device.id, ", the run is on ",
            device.ordinal());
-    if (p.data == p.checked) return;
+    if (p.data == p.checked && device.ordinal() == p.checked_on) return;
     // A device faults on what the CPU forgives.
     if (address(p.data) % p.item != 0)
       fail(Code::invalid_argument, label(what, i, spec), ": its data is not aligned to its items of ", p.item,
@@ -190,6 +215,7 @@ void Executor::check_devices(std::span<const Tensor* const> ins, std::span<const
     const std::string wrong = device::not_device_memory(device, address(p.data));
     if (!wrong.empty()) fail(Code::invalid_argument, label(what, i, spec), ": ", wrong);
     p.checked = p.data;
+    p.checked_on = device.ordinal();
   };
   for (size_t i = 0; i < ins.size(); ++i) check("input", i, *ins[i], plan_.inputs[i], w.inputs[i]);
   for (size_t i = 0; i < outs.size(); ++i) check("output", i, *outs[i], plan_.outputs[i], w.outputs[i]);
@@ -304,6 +330,10 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
     counts.bytes_written += state.written;
     if (plan.count == 0) continue;
     ++counts.launches;
+    // CUDA's limit before 12.1.
+    if (d.layout->bytes() > 4096 && code.device.driver().version() < 12010)
+      fail(Code::unimplemented, "a kernel with ", d.layout->bytes(),
+           " bytes of parameters needs a driver of CUDA 12.1");
     d.layout->pack(d.sizes.data(), d.views.data(), faults + s * fault_bytes, address(base + w.stages_at),
                    d.args.data());
     session.launch(residence.functions[s], plan, d.args.data());

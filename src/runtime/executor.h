@@ -96,6 +96,8 @@ struct RunOptions {
 class Copier {
  public:
   virtual std::shared_ptr<const device::Kernel> kernel(uint32_t rank, size_t item) const = 0;
+  // Null where it would have to be made.
+  virtual std::shared_ptr<const device::Kernel> find(uint32_t rank, size_t item) const = 0;
 
  protected:
   ~Copier() = default;
@@ -142,7 +144,7 @@ class Executor {
   // Puts what the plan needs of a device into the scope's context: modules, constants.
   void settle(const DeviceCode& code, const device::Scope& scope) const;
   // Throws out_of_range for the first failed check of the runs in the scope's context that have ended, and forgets all.
-  void take_faults(const device::Driver& driver, const device::Scope& scope) const;
+  void take_faults(const device::Driver& driver, const device::Scope& scope, device::StreamHandle stream) const;
 
   // Checks shapes, types and strides of tensors whose data may be missing.
   void check(Workspace& w, std::span<const Tensor* const> ins, std::span<const Tensor* const> outs) const;

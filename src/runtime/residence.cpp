@@ -1,5 +1,7 @@
 #include "runtime/residence.h"
 
+#include <exception>
+
 #include "base/error.h"
 #include "runtime/workspace.h"
 
@@ -8,6 +10,23 @@ namespace ingot::runtime {
 namespace {
 
 constexpr size_t device_alignment = 256;
+
+// A stream that neither waits for the default one nor lets it wait.
+class OwnStream {
+ public:
+  explicit OwnStream(const device::Driver& driver) : driver_(driver) {
+    constexpr unsigned non_blocking = 1;
+    driver_.must(driver_.cuStreamCreate(&handle_, non_blocking), "making a stream");
+  }
+  ~OwnStream() { driver_.cuStreamDestroy_v2(handle_); }
+  OwnStream(const OwnStream&) = delete;
+  OwnStream& operator=(const OwnStream&) = delete;
+  device::StreamHandle handle() const { return handle_; }
+
+ private:
+  const device::Driver& driver_;
+  device::StreamHandle handle_ = nullptr;
+};
 
 size_t place_after(size_t n) { return (n + device_alignment - 1) / device_alignment * device_alignment; }
 
@@ -47,17 +66,23 @@ void Executor::settle(const DeviceCode& code, const device::Scope& scope) const 
     bytes += place_after(size);
   }
   fresh->block = std::make_unique<device::Memory>(code.device, scope, std::max<size_t>(bytes, 1));
-  driver.must(driver.cuMemsetD8_v2(fresh->block->at(), 0, fault_bytes * plan_.steps.size()), "clearing memory");
+  // On a stream that waits for no other, and is waited for: what is published here is there for every stream.
+  const OwnStream stream(driver);
+  driver.must(driver.cuMemsetD8Async(fresh->block->at(), 0, fault_bytes * plan_.steps.size(), stream.handle()),
+              "clearing memory");
   for (size_t i = 0; i < at.size(); ++i) {
     fresh->constants.push_back(fresh->block->at() + at[i]);
     if (sizes[i] > 0)
-      driver.must(driver.cuMemcpyHtoD_v2(fresh->constants[i], plan_.constants[i].data, sizes[i]), "copying a constant");
+      driver.must(driver.cuMemcpyHtoDAsync_v2(fresh->constants[i], plan_.constants[i].data, sizes[i], stream.handle()),
+                  "copying a constant");
   }
+  driver.must(driver.cuStreamSynchronize(stream.handle()), "copying constants");
   fresh->older.reset(newest);
   residences_.store(fresh.release(), std::memory_order_release);
 }
 
-void Executor::take_faults(const device::Driver& driver, const device::Scope& scope) const {
+void Executor::take_faults(const device::Driver& driver, const device::Scope& scope,
+                           device::StreamHandle stream) const {
   bool any = false;
   for (const StepSpec& s : plan_.steps) any = any || !s.checks.empty();
   if (!any) return;
@@ -65,12 +90,25 @@ void Executor::take_faults(const device::Driver& driver, const device::Scope& sc
   while (r && r->id != scope.id()) r = r->older.get();
   if (!r) return;
   std::vector<jit::Fault> faults(plan_.steps.size());
-  driver.must(driver.cuMemcpyDtoH_v2(faults.data(), r->block->at(), fault_bytes * faults.size()), "reading faults");
-  for (size_t s = 0; s < faults.size(); ++s) {
+  driver.must(driver.cuMemcpyDtoHAsync_v2(faults.data(), r->block->at(), fault_bytes * faults.size(), stream),
+              "reading faults");
+  driver.must(driver.cuStreamSynchronize(stream), "reading faults");
+  // The message first: where there is no memory for it, the fault stays to be told.
+  std::exception_ptr first;
+  for (size_t s = 0; s < faults.size() && !first; ++s) {
     if (faults[s].check == 0) continue;
-    driver.must(driver.cuMemsetD8_v2(r->block->at(), 0, fault_bytes * faults.size()), "clearing faults");
-    fail_for(faults[s], plan_.steps[s]);
+    try {
+      fail_for(faults[s], plan_.steps[s]);
+    } catch (const Error&) {
+      first = std::current_exception();
+    }
   }
+  if (!first) return;
+  for (size_t s = 0; s < faults.size(); ++s)
+    if (faults[s].check != 0)
+      driver.must(driver.cuMemsetD8Async(r->block->at() + s * fault_bytes, 0, fault_bytes, stream), "clearing faults");
+  driver.must(driver.cuStreamSynchronize(stream), "clearing faults");
+  std::rethrow_exception(first);
 }
 
 }  // namespace ingot::runtime

@@ -24,7 +24,8 @@ struct Place {
   bool compact = true;
   bool empty = false;
   int32_t device = device_cpu;    // DLDeviceType; of inputs and outputs
-  const char* checked = nullptr;  // the address that was last found to be device memory
+  const char* checked = nullptr;  // the address that was last found to be memory of device `checked_on`
+  int checked_on = -1;
   int64_t extent[ir::max_rank];
   int64_t stride[ir::max_rank];  // bytes
   uint64_t offset = 0;           // of what lies in scratch: from its beginning

@@ -16,7 +16,8 @@ done
 if [ -x build/tests/oracle/oracle_test ] && [ -e build/tests/cuda/standin/libcuda_standin.so ]; then
   (
     standin=$PWD/build/tests/cuda/standin
-    export INGOT_TEST_BACKEND=cuda INGOT_CUDA_DRIVER=$standin/libcuda_standin.so INGOT_NVRTC=$standin/libnvrtc_standin.so
+    export INGOT_TEST_BACKEND=cuda
+    export INGOT_CUDA_DRIVER=$standin/libcuda_standin.so INGOT_NVRTC=$standin/libnvrtc_standin.so
     export STANDIN_CACHE=$standin/cubins
     build/tests/oracle/oracle_test
     build/tests/oracle/random_graphs 1 1000

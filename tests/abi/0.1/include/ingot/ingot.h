@@ -493,13 +493,14 @@ typedef struct ingot_run_options {
   /* Lent memory for intermediate values, 64-byte aligned. NULL, or fewer scratch_bytes than the run needs
    * (ingot_executable_scratch_size, and more where outputs overlap inputs): the library's own. Until the run returns
    * nothing else may use it: it must not overlap an input or output of the run, a borrowed constant, `cancel`, or what
-   * another run under way was lent. Its contents afterwards are unspecified. */
+   * another run under way was lent. Its contents afterwards are unspecified. For INGOT_BACKEND_CUDA it is device
+   * memory, lent until the stream has got past the run, and runs on one stream may share it. */
   void* scratch;
   uint64_t scratch_bytes;
   uint32_t serial;      /* 1: on the calling thread alone */
   uint32_t never_stall; /* 1: where machine code is not there yet it is prepared in the background (not with no_threads)
                            and this run is served by the interpreter, with the same bits; of an executable compiled for
-                           INGOT_BACKEND_CPU it returns INGOT_NOT_READY */
+                           INGOT_BACKEND_CPU or _CUDA it returns INGOT_NOT_READY */
   ingot_allocate allocate; /* for scratch that is not lent, and for outputs of ingot_run_allocating; NULL: the context's
                               allocator, else the library's own memory, which it keeps for the next run */
   ingot_deallocate deallocate;
