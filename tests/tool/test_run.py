@@ -238,22 +238,20 @@ class Inputs(ToolTest):
             with self.subTest(flags):
                 self.assertEqual(checksums(self.ok(*args, *flags)), want)
 
-    def test_a_backend_that_launches_nothing_is_unsupported(self):
+    def test_cuda_gives_the_bits_of_the_cpu_and_is_unsupported_without_a_driver(self):
         graph = os.path.join(EXAMPLES, "graphs", "softmax.ingot")
-        self.fails(
-            UNSUPPORTED,
-            "backend cuda",
-            "run",
-            graph,
-            "--random",
-            "1",
-            "--shape",
-            "B=1",
-            "--shape",
-            "N=1",
-            "--backend",
-            "cuda",
-        )
+        args = ["run", graph, "--random", "1", "--shape", "B=3", "--shape", "N=70"]
+        standin = os.path.join(os.path.dirname(tool.TOOL), "..", "tests", "cuda", "standin")
+        driver = os.path.abspath(os.path.join(standin, "libcuda_standin.so"))
+        if os.path.exists(driver):
+            want = checksums(self.ok(*args))
+            self.variables = {
+                "INGOT_CUDA_DRIVER": driver,
+                "INGOT_NVRTC": driver.replace("libcuda", "libnvrtc"),
+            }
+            self.assertEqual(checksums(self.ok(*args, "--backend", "cuda")), want)
+        self.variables = {"INGOT_CUDA_DRIVER": "/nonexistent/libcuda.so.1"}
+        self.fails(UNSUPPORTED, "/nonexistent/libcuda.so.1", *args, "--backend", "cuda")
         self.fails(USAGE, "--backend", "run", graph, "--backend", "tpu")
 
 

@@ -21,7 +21,9 @@ DONE, FAILED, USAGE, BAD_INPUT, UNSUPPORTED = 0, 1, 2, 3, 4
 
 
 class ToolTest(unittest.TestCase):
-    """Each case has a folder of its own, with a kernel cache in it."""
+    """Each case has a folder of its own, with a kernel cache in it. `variables` are put into the tool's environment."""
+
+    variables = {}
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="ingot-tool-")
@@ -34,7 +36,7 @@ class ToolTest(unittest.TestCase):
 
     def environment(self):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("INGOT_")}
-        return {**clean, "INGOT_CACHE_DIR": self.cache}
+        return {**clean, "INGOT_CACHE_DIR": self.cache, **self.variables}
 
     def call(self, *args, stdin=b""):
         """(exit code, stdout, stderr) as bytes, bytes, text."""
