@@ -20,9 +20,8 @@ ingot_status* ingot_executable_prepare(ingot_executable* executable, const ingot
     capi::options(options);
     const auto examples = capi::tensors(inputs, n_inputs, "inputs");
     if (!examples.empty()) static_cast<void>(e.executor().scratch_size(examples, 1));
-    int device = -1;
-    for (const runtime::Tensor* t : examples)
-      if (t->device.type != runtime::device_cpu) device = t->device.id;
+    const runtime::Tensor* const first = runtime::on_a_device(examples);
+    const int device = first ? first->device.id : -1;
     if (!event) {
       e.prepare(nullptr, device);
       return;

@@ -27,6 +27,7 @@ Traits traits(const loop::Kernel& kernel);
 
 // Threads of a block, in all entries.
 inline constexpr uint32_t block_threads = 256;
+inline constexpr int64_t blocks_each = 32;  // of a multiprocessor: no more than hide the tail of the last wave
 inline constexpr uint32_t warp_threads = 32, block_warps = block_threads / warp_threads;
 
 // Rows up to this length are folded by a warp each.

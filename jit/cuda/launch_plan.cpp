@@ -47,10 +47,6 @@ bool fits_packed(const Kernel& k, size_t width, const int64_t* sizes, const View
   return true;
 }
 
-}  // namespace
-
-namespace {
-
 // Items a thread: 16 bytes of the smallest, at most 64 of the largest.
 size_t width_of(size_t smallest, size_t largest) {
   return smallest == 0 ? 0 : std::min<size_t>(16 / smallest, 64 / largest);
@@ -196,7 +192,6 @@ class Planner {
     return true;
   }
 
-  static constexpr int64_t blocks_each = 32;  // of a multiprocessor
   static constexpr int64_t walk_row = 256;
   static constexpr int64_t tile_least = 16;
   static constexpr int64_t scratch_most = int64_t{1} << 28;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "jit/cuda/kinds.h"
 #include "jit/cuda/nodes.h"
 #include "loop/rules.h"
 
@@ -13,9 +14,6 @@ namespace {
 using ir::DType;
 using ir::OpCode;
 using loop::Routine;
-
-constexpr uint32_t block_threads = 256;
-constexpr uint64_t blocks_each = 32;  // as in launch_plan.cpp
 
 bool is_scatter(const Routine& r) { return r.op == OpCode::op_scatter || r.op == OpCode::op_scatter_add; }
 
@@ -199,7 +197,7 @@ LaunchPlan plan_routine(const Routine& r, const RoutineArgs& args, const DeviceL
   const auto add = [&](uint32_t entry, uint64_t threads) {
     if (threads == 0) return;
     const uint64_t blocks =
-        std::min((threads + block_threads - 1) / block_threads, blocks_each * limits.multiprocessors);
+        std::min((threads + block_threads - 1) / block_threads, uint64_t{blocks_each} * limits.multiprocessors);
     plan.stages[plan.count++] = {entry, static_cast<uint32_t>(blocks), block_threads};
   };
   add(0, items(args.result));

@@ -89,6 +89,11 @@ class Driver final : ForkHandler {
   void must(Result r, const char* what) const {
     if (r != 0) fail_for(r, what);
   }
+  bool is_captured(StreamHandle stream) const {
+    int status = 0;
+    must(cuStreamIsCapturing(stream, &status), "asking whether a stream is being captured");
+    return status != 0;
+  }
   // "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
   std::string words(Result r) const;
   // False in a forked child, where the driver must not be called at all.

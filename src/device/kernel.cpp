@@ -8,7 +8,6 @@ namespace ingot::device {
 Kernel::Kernel(std::shared_ptr<const Driver> driver, std::span<const uint8_t> artifact) : driver_(std::move(driver)) {
   jit::Artifact a = jit::decode_artifact(artifact);
   if (!a.target.starts_with("sm_")) fail(Code::invalid_argument, "an artifact for ", a.target, " is no cubin");
-  target_ = std::move(a.target);
   cubin_ = std::move(a.image);
   for (jit::ArtifactEntry& e : a.entries) entries_.push_back(std::move(e.name));
 }

@@ -22,9 +22,6 @@ class Kernel final : ForkHandler {
   Kernel(std::shared_ptr<const Driver> driver, std::span<const uint8_t> artifact);
   ~Kernel();
 
-  const std::string& target() const { return target_; }
-  size_t bytes() const { return cubin_.size(); }
-
   // The entries as functions of the scope's context, in the order of the artifact; they live as long as the kernel.
   // Null: the context has no module yet.
   const FunctionHandle* find(const Scope& scope) const noexcept;
@@ -44,7 +41,6 @@ class Kernel final : ForkHandler {
   void after_fork_in_child() noexcept override { loading_.unlock(); }
 
   std::shared_ptr<const Driver> driver_;
-  std::string target_;
   std::vector<uint8_t> cubin_;
   std::vector<std::string> entries_;
   mutable std::mutex loading_;

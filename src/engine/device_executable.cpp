@@ -91,12 +91,10 @@ const Executable::DeviceBodies& Executable::compile_for(const device::Device& de
 
 const Executable::DeviceBodies& Executable::device_bodies(const device::Device& device, const RunOptions& options) {
   if (const DeviceBodies* known = find(target_for(device))) return *known;
-  int capturing = 0;
-  const device::Driver& driver = device.driver();
-  const device::Scope scope(device, static_cast<device::StreamHandle>(options.stream));
-  driver.must(driver.cuStreamIsCapturing(static_cast<device::StreamHandle>(options.stream), &capturing),
-              "asking whether a stream is being captured");
-  if (capturing) fail(Code::not_ready, "the stream is being captured, and the machine code is not ready yet");
+  const auto stream = static_cast<device::StreamHandle>(options.stream);
+  const device::Scope scope(device, stream);
+  if (device.driver().is_captured(stream))
+    fail(Code::not_ready, "the stream is being captured, and the machine code is not ready yet");
   if (!options.never_stall) return compile_for(device, nullptr);
   if (const int64_t process = getpid(); !context_->options().no_threads && preparing_.exchange(process) != process) {
     const std::shared_ptr<Event> event = prepare_async(device.ordinal());
@@ -116,17 +114,18 @@ void Executable::prepare_device(int ordinal, const std::atomic<bool>* cancel) {
   executor_->settle({device, bodies.of_step, ContextCopier(kernels, device, bodies.target)}, scope);
 }
 
-uint64_t Executable::scratch_size_on_device(std::span<const runtime::Tensor* const> ins) const {
+const device::Device& Executable::device_of(const runtime::Tensor* tensor) const {
   DeviceKernels& kernels = context_->device_kernels();
-  for (const runtime::Tensor* t : ins)
-    if (t && t->device.type != runtime::device_cpu)
-      return executor_->scratch_size(ins, kernels.at(t->device.id).limits());
-  return executor_->scratch_size(ins, kernels.preferred().limits());
+  return tensor ? kernels.at(tensor->device.id) : kernels.preferred();
+}
+
+uint64_t Executable::scratch_size_on_device(std::span<const runtime::Tensor* const> ins) const {
+  return executor_->scratch_size(ins, device_of(runtime::on_a_device(ins)).limits());
 }
 
 runtime::Device Executable::outputs_on(std::span<const runtime::Tensor* const> ins) const {
-  for (const runtime::Tensor* t : ins)
-    if (on_device() && t->device.type != runtime::device_cpu) return {runtime::device_cuda, t->device.id};
+  if (const runtime::Tensor* t = runtime::on_a_device(ins); t && on_device())
+    return {runtime::device_cuda, t->device.id};
   return {runtime::device_cpu, 0};
 }
 
@@ -135,10 +134,8 @@ std::unique_ptr<device::Memory> Executable::allocate(runtime::Device where, cons
   const device::Device& device = context_->device_kernels().at(where.id);
   const auto stream = static_cast<device::StreamHandle>(options.stream);
   const device::Scope scope(device, stream);
-  int capturing = 0;
-  device.driver().must(device.driver().cuStreamIsCapturing(stream, &capturing),
-                       "asking whether a stream is being captured");
-  if (capturing) fail(Code::not_ready, "the stream is being captured, and outputs have to be allocated");
+  if (device.driver().is_captured(stream))
+    fail(Code::not_ready, "the stream is being captured, and outputs have to be allocated");
   return std::make_unique<device::Memory>(device, scope, bytes);
 }
 
@@ -146,15 +143,12 @@ std::unique_ptr<device::Memory> Executable::allocate(runtime::Device where, cons
 template <class Run>
 void Executable::with_device_code(std::span<const runtime::Tensor* const> ins,
                                   std::span<const runtime::Tensor* const> outs, const RunOptions& options, Run&& run) {
-  DeviceKernels& kernels = context_->device_kernels();
-  const device::Device* device = nullptr;
-  for (const auto tensors : {ins, outs})
-    for (const runtime::Tensor* t : tensors)
-      if (t && !device && t->device.type != runtime::device_cpu) device = &kernels.at(t->device.id);
-  if (!device) device = &kernels.preferred();
-  const DeviceBodies& bodies = device_bodies(*device, options);
-  const ContextCopier copier(kernels, *device, bodies.target);
-  traced_run([&] { run(runtime::DeviceCode{*device, bodies.of_step, copier}, for_run(options)); });
+  const runtime::Tensor* first = runtime::on_a_device(ins);
+  if (!first) first = runtime::on_a_device(outs);
+  const device::Device& device = device_of(first);
+  const DeviceBodies& bodies = device_bodies(device, options);
+  const ContextCopier copier(context_->device_kernels(), device, bodies.target);
+  traced_run([&] { run(runtime::DeviceCode{device, bodies.of_step, copier}, for_run(options)); });
 }
 
 void Executable::run_device(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,

@@ -16,15 +16,22 @@ namespace ingot::engine {
 
 namespace {
 
-// The text is a function of the kernel and of this very library, which its build-id names.
-cache::Key make_key(std::span<const uint8_t> kernel, const std::string& target, const std::string& text) {
+// The build-id of this very library, or of what it is linked into; empty if that has none.
+const std::string& own_build_id() {
   static const char here = 0;
-  const std::string id = jit::loaded_build_id(&here);
+  static const std::string id = jit::loaded_build_id(&here);
+  return id;
+}
+
+// The text is a function of the kernel and of this library; `text` is asked for where that has no build-id.
+cache::Key make_key(std::span<const uint8_t> kernel, const std::string& target,
+                    const std::function<std::string()>& text) {
+  const std::string& id = own_build_id();
   ByteWriter w;
   w.put_string("ingot cuda kernel");
   w.put(jit::module_stamp.kernel_format);
   w.put(jit::module_stamp.artifact_format);
-  w.put_string(id.empty() ? text : id);
+  w.put_string(id.empty() ? text() : id);
   w.put_string(target);
   w.put(static_cast<uint32_t>(kernel.size()));
   w.put_bytes(kernel);
@@ -75,21 +82,23 @@ const device::Device& DeviceKernels::preferred() {
 
 std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device, const loop::Kernel& kernel,
                                                          std::span<const uint8_t> bytes, const std::string& target) {
-  return get(device, bytes, jit::emit_cuda(kernel), jit::cuda::entry_names(kernel), target);
+  return get(device, bytes, [&] { return jit::emit_cuda(kernel); }, jit::cuda::entry_names(kernel), target);
 }
 
 std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device, const loop::Routine& routine,
                                                          const std::string& target) {
   const std::string text = jit::cuda::routine_text(routine);
-  return get(device, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, text,
-             jit::cuda::routine_entries(routine), target);
+  return get(
+      device, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, [&] { return text; },
+      jit::cuda::routine_entries(routine), target);
 }
 
 std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device,
-                                                         std::span<const uint8_t> identity, const std::string& text,
+                                                         std::span<const uint8_t> identity,
+                                                         const std::function<std::string()>& make_text,
                                                          std::span<const char* const> entries,
                                                          const std::string& target) {
-  const cache::Key key = make_key(identity, target, text);
+  const cache::Key key = make_key(identity, target, make_text);
   Counters& counters = context_.counters();
   if (auto known = memory_.find(key)) {
     counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
@@ -112,6 +121,7 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
   }
   std::vector<uint8_t> artifact;  // stays empty where another thread compiles
   auto made = memory_.get_or_make(key, [&]() -> cache::MemoryCache<device::Kernel>::Made {
+    const std::string text = make_text();
     const Span span(context_.trace(), "compile", [&] { return cat(text.size(), " bytes of CUDA C++ for ", target); });
     counters.misses.fetch_add(1, std::memory_order_relaxed);
     const auto began = std::chrono::steady_clock::now();
@@ -152,10 +162,7 @@ void DeviceKernels::watch(const std::shared_ptr<Executable>& executable) {
 void DeviceKernels::sync(int ordinal, device::StreamHandle stream) {
   const device::Device& device = at(ordinal);
   const device::Scope scope(device, stream);
-  int capturing = 0;
-  device.driver().must(device.driver().cuStreamIsCapturing(stream, &capturing),
-                       "asking whether a stream is being captured");
-  if (capturing) fail(Code::not_ready, "the stream is being captured");
+  if (device.driver().is_captured(stream)) fail(Code::not_ready, "the stream is being captured");
   device.driver().must(device.driver().cuStreamSynchronize(stream), "synchronising a stream");
   std::vector<std::shared_ptr<Executable>> alive;
   {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -57,8 +58,8 @@ class DeviceKernels final : ForkHandler {
   void after_fork_in_child() noexcept override { lock_.unlock(); }
   std::shared_ptr<const device::Driver> driver();
   std::shared_ptr<const device::Kernel> get(const device::Device& device, std::span<const uint8_t> identity,
-                                            const std::string& text, std::span<const char* const> entries,
-                                            const std::string& target);
+                                            const std::function<std::string()>& make_text,
+                                            std::span<const char* const> entries, const std::string& target);
 
   Context& context_;
   cache::MemoryCache<device::Kernel> memory_;

@@ -127,6 +127,8 @@ class Executable : public std::enable_shared_from_this<Executable> {
   // The same for devices (device_executable.cpp): an item for each kind of device, in a list that only ever grows.
   struct DeviceBodies;
   bool on_device() const { return options_.backend == Backend::cuda; }
+  // The tensor's, or the preferred one where there is none.
+  const device::Device& device_of(const runtime::Tensor* tensor) const;
   const std::string& target_for(const device::Device& device) const;
   const DeviceBodies* find(std::string_view target) const noexcept;
   const DeviceBodies& compile_for(const device::Device& device, const std::atomic<bool>* cancel);

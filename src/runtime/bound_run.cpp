@@ -28,9 +28,7 @@ void BoundRun::bind(std::span<const Tensor* const> ins, std::span<const Tensor* 
     for (size_t i = 0; i < plan_outputs_; ++i) shapes.push_back(executor_.output_shape(ins, i));
     // Where the inputs are, as far as that is a device.
     Device on{device_cpu, 0};
-    if (executor_.plan().device != device_cpu)
-      for (const Tensor* t : ins)
-        if (t->device.type != device_cpu) on = {executor_.plan().device, t->device.id};
+    if (const Tensor* t = on_a_device(ins)) on = {executor_.plan().device, t->device.id};
     for (size_t i = 0; i < plan_outputs_; ++i) {
       made.push_back({nullptr, on, static_cast<int32_t>(shapes[i].size()), executor_.plan().outputs[i].dlpack,
                       shapes[i].data(), nullptr, 0});

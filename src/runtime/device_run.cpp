@@ -1,6 +1,5 @@
 // A run on a CUDA device: the plan's steps, one after the other, on the host's stream.
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "jit/cuda/launch_plan.h"
@@ -16,11 +15,8 @@ namespace {
 
 using device::Address;
 
-constexpr size_t device_alignment = 256;
 // A place in scratch before it is known where scratch is: as aligned as that will be.
 constexpr uintptr_t nowhere = uintptr_t{1} << 20;
-
-size_t rounded(size_t n) { return (n + device_alignment - 1) / device_alignment * device_alignment; }
 
 Address address(const char* p) { return reinterpret_cast<uintptr_t>(p); }
 
@@ -42,9 +38,7 @@ class Session {
   const device::Driver& driver() const { return driver_; }
 
   void must_not_be_captured(const char* why) const {
-    int capturing = 0;
-    driver_.must(driver_.cuStreamIsCapturing(options_.stream, &capturing), "asking whether a stream is being captured");
-    if (capturing) fail(Code::not_ready, "the stream is being captured, and ", why);
+    if (driver_.is_captured(options_.stream)) fail(Code::not_ready, "the stream is being captured, and ", why);
   }
 
   // Device memory for this run, in the order of the stream.
@@ -56,17 +50,11 @@ class Session {
       return lent;
     }
     bytes_ = bytes;
-    int capturing = 0;
-    driver_.must(driver_.cuStreamIsCapturing(options_.stream, &capturing), "asking whether a stream is being captured");
-    if (capturing)
+    if (driver_.is_captured(options_.stream))
       fail(Code::not_ready, "the stream is being captured, and the run needs ", bytes, " bytes of lent scratch; ",
            options_.scratch ? options_.scratch_bytes : 0, " were lent");
     if (options_.allocator.allocate) {
       lent_ = options_.allocator.get(bytes, device_alignment);
-      if (!lent_) throw std::bad_alloc();
-      if (reinterpret_cast<uintptr_t>(lent_) % device_alignment != 0)
-        fail(Code::invalid_argument, "the allocator returned memory that is not aligned to ", device_alignment,
-             " bytes");
       if (const std::string wrong = not_device_memory(code_.device, reinterpret_cast<uintptr_t>(lent_)); !wrong.empty())
         fail(Code::invalid_argument, "the run's allocator, which makes scratch: ", wrong);
       return static_cast<char*>(lent_);
@@ -239,8 +227,8 @@ void Executor::lay_out_device(const jit::cuda::DeviceLimits& limits, Workspace& 
   }
   w.waits = false;
   for (size_t h = 0; h < w.home.size(); ++h) w.waits = w.waits || (w.home[h] && w.homes[h].device == device_cpu);
-  w.faults_at = rounded(w.scratch_bytes);
-  w.stages_at = w.faults_at + (w.waits ? rounded(fault_bytes * plan_.steps.size()) : 0);
+  w.faults_at = device_aligned(w.scratch_bytes);
+  w.stages_at = w.faults_at + (w.waits ? device_aligned(fault_bytes * plan_.steps.size()) : 0);
   w.device_bytes = w.stages_at + most;
 }
 

@@ -176,9 +176,6 @@ class Borrowed {
     from_ = from;
     bytes_ = bytes;
     p_ = from.get(bytes, alignment);
-    if (!p_) throw std::bad_alloc();
-    if (reinterpret_cast<uintptr_t>(p_) % alignment != 0)
-      fail(Code::invalid_argument, "the allocator returned memory that is not aligned to ", alignment, " bytes");
     return static_cast<char*>(p_);
   }
 

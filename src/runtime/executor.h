@@ -8,10 +8,12 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "device/kernel.h"
 #include "ir/graph.h"
 #include "jit/program.h"
@@ -65,7 +67,8 @@ struct ExecutorPlan {
   int32_t device = device_cpu;  // where it runs
 };
 
-// The host's memory, for what lives during one run. `allocate` returns null when there is none.
+// The host's memory, for what lives during one run. `allocate` returns null when there is none, and get() throws then,
+// and for memory that is not aligned.
 struct Allocator {
   void* (*allocate)(void* user, size_t bytes, size_t alignment) = nullptr;
   void (*release)(void* user, void* p, size_t bytes, size_t alignment) = nullptr;
@@ -73,7 +76,11 @@ struct Allocator {
 
   void* get(size_t bytes, size_t alignment) const {
     const HostFpEnv env;
-    return allocate(user, bytes, alignment);
+    void* const p = allocate(user, bytes, alignment);
+    if (!p) throw std::bad_alloc();
+    if (reinterpret_cast<uintptr_t>(p) % alignment == 0) return p;
+    release(user, p, bytes, alignment);
+    fail(Code::invalid_argument, "the allocator returned memory that is not aligned to ", alignment, " bytes");
   }
   void give_back(void* p, size_t bytes, size_t alignment) const {
     const HostFpEnv env;
@@ -187,6 +194,7 @@ class Executor {
   void check_devices(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
                      const device::Device& device, Workspace& w) const;
   void lay_out_device(const jit::cuda::DeviceLimits& limits, Workspace& w) const;
+  const Residence* find_residence(const device::Scope& scope) const noexcept;
   const Residence& residence(const DeviceCode& code, const device::Scope& scope, const RunOptions& options) const;
   // The short way of a run like the last: each step is one call (Workspace::calls_of).
   void call(Workspace& w, bool unchanged, std::span<const jit::Body* const> bodies) const;

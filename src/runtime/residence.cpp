@@ -9,8 +9,6 @@ namespace ingot::runtime {
 
 namespace {
 
-constexpr size_t device_alignment = 256;
-
 // A stream that neither waits for the default one nor lets it wait.
 class OwnStream {
  public:
@@ -28,42 +26,40 @@ class OwnStream {
   device::StreamHandle handle_ = nullptr;
 };
 
-size_t place_after(size_t n) { return (n + device_alignment - 1) / device_alignment * device_alignment; }
-
 }  // namespace
+
+const Residence* Executor::find_residence(const device::Scope& scope) const noexcept {
+  const Residence* r = residences_.load(std::memory_order_acquire);
+  while (r && r->id != scope.id()) r = r->older.get();
+  return r;
+}
 
 const Residence& Executor::residence(const DeviceCode& code, const device::Scope& scope,
                                      const RunOptions& options) const {
-  for (const Residence* r = residences_.load(std::memory_order_acquire); r; r = r->older.get())
-    if (r->id == scope.id()) return *r;
-  const device::Driver& driver = code.device.driver();
-  int capturing = 0;
-  driver.must(driver.cuStreamIsCapturing(options.stream, &capturing), "asking whether a stream is being captured");
-  if (capturing)
+  if (const Residence* known = find_residence(scope)) return *known;
+  if (code.device.driver().is_captured(options.stream))
     fail(Code::not_ready,
          "the stream is being captured, and nothing has been loaded into its context yet: run or "
          "prepare once before");
   settle(code, scope);
-  return residence(code, scope, options);
+  return *find_residence(scope);
 }
 
 void Executor::settle(const DeviceCode& code, const device::Scope& scope) const {
   const std::lock_guard lock(settling_);
-  Residence* const newest = residences_.load(std::memory_order_relaxed);
-  for (const Residence* r = newest; r; r = r->older.get())
-    if (r->id == scope.id()) return;
+  if (find_residence(scope)) return;
   auto fresh = std::make_unique<Residence>();
   fresh->id = scope.id();
   const device::Driver& driver = code.device.driver();
   for (const device::Kernel* k : code.of_step) fresh->functions.push_back(k->load(scope));
-  size_t bytes = place_after(fault_bytes * plan_.steps.size());
+  size_t bytes = device_aligned(fault_bytes * plan_.steps.size());
   std::vector<size_t> at, sizes;
   for (const ConstantSpec& c : plan_.constants) {
     size_t size = ir::item_size(c.dtype);
     for (const ir::DimId d : c.shape) size *= static_cast<size_t>(plan_.dims.as_constant(d).value());
     at.push_back(bytes);
     sizes.push_back(size);
-    bytes += place_after(size);
+    bytes += device_aligned(size);
   }
   fresh->block = std::make_unique<device::Memory>(code.device, scope, std::max<size_t>(bytes, 1));
   // On a stream that waits for no other, and is waited for: what is published here is there for every stream.
@@ -77,7 +73,7 @@ void Executor::settle(const DeviceCode& code, const device::Scope& scope) const 
                   "copying a constant");
   }
   driver.must(driver.cuStreamSynchronize(stream.handle()), "copying constants");
-  fresh->older.reset(newest);
+  fresh->older.reset(residences_.load(std::memory_order_relaxed));
   residences_.store(fresh.release(), std::memory_order_release);
 }
 
@@ -86,8 +82,7 @@ void Executor::take_faults(const device::Driver& driver, const device::Scope& sc
   bool any = false;
   for (const StepSpec& s : plan_.steps) any = any || !s.checks.empty();
   if (!any) return;
-  const Residence* r = residences_.load(std::memory_order_acquire);
-  while (r && r->id != scope.id()) r = r->older.get();
+  const Residence* const r = find_residence(scope);
   if (!r) return;
   std::vector<jit::Fault> faults(plan_.steps.size());
   driver.must(driver.cuMemcpyDtoHAsync_v2(faults.data(), r->block->at(), fault_bytes * faults.size(), stream),

@@ -13,6 +13,10 @@ struct Residence {
   std::unique_ptr<Residence> older;
 };
 
+// What lies in one block of device memory begins at multiples of this.
+constexpr size_t device_alignment = 256;
+constexpr size_t device_aligned(size_t n) { return (n + device_alignment - 1) / device_alignment * device_alignment; }
+
 // Where the faults of a step begin in a block of them: three words a step (jit::Fault).
 constexpr size_t fault_bytes = sizeof(jit::Fault);
 

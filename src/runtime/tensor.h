@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "ir/dtype.h"
 
@@ -28,6 +29,13 @@ struct Tensor {
   int64_t* strides;  // in items; null: compact row-major
   uint64_t byte_offset;
 };
+
+// The first of the tensors that lies on a device; null if all are in host memory.
+inline const Tensor* on_a_device(std::span<const Tensor* const> tensors) noexcept {
+  for (const Tensor* t : tensors)
+    if (t && t->device.type != device_cpu) return t;
+  return nullptr;
+}
 
 // The dtype of a DLPack type, invalid if Ingot has none; and back.
 ir::DType from_dlpack(DataType t) noexcept;

@@ -12,13 +12,6 @@ using namespace launch;
 
 namespace {
 
-struct Device {
-  Past past;
-  Primary primary;
-};
-
-const std::vector<float> poison{-7, -7, -7, -7};
-
 // The CPU is none the worse for it.
 void cpu_goes_on(const Engine& engine) {
   std::vector<float> in{1, 2, 3, 4}, out = poison;

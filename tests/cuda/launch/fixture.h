@@ -11,6 +11,15 @@
 #include "api.h"
 #include "ingot/ingot.h"
 
+// Layout of DLPack 1.0's.
+struct DLManagedTensorVersioned {
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(DLManagedTensorVersioned*);
+  uint64_t flags;
+  ingot_tensor tensor;
+};
+
 namespace launch {
 
 // What became of a call: its code and message.
@@ -73,6 +82,15 @@ struct Primary {
   Primary& operator=(const Primary&) = delete;
   CUcontext context = nullptr;
 };
+
+// What most cases begin with.
+struct Device {
+  Past past;
+  Primary primary;
+};
+
+// What outputs hold before they are written.
+inline const std::vector<float> poison{-7, -7, -7, -7};
 
 class Stream {
  public:

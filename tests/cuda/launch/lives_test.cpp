@@ -5,23 +5,7 @@
 
 using namespace launch;
 
-// Layout of DLPack 1.0's.
-struct DLManagedTensorVersioned {
-  uint32_t major, minor;
-  void* context;
-  void (*deleter)(DLManagedTensorVersioned*);
-  uint64_t flags;
-  ingot_tensor tensor;
-};
-
 namespace {
-
-struct Device {
-  Past past;
-  Primary primary;
-};
-
-const std::vector<float> poison{-7, -7, -7, -7};
 
 ingot_context* context_with(const ingot_context_options& options) {
   ingot_context* c = nullptr;

@@ -3,25 +3,7 @@
 
 using namespace launch;
 
-// Layout of DLPack 1.0's.
-struct DLManagedTensorVersioned {
-  uint32_t major, minor;
-  void* context;
-  void (*deleter)(DLManagedTensorVersioned*);
-  uint64_t flags;
-  ingot_tensor tensor;
-};
-
-namespace {
-
-struct Device {
-  Past past;
-  Primary primary;
-};
-
-const std::vector<float> poison{-7, -7, -7, -7};
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE_FIXTURE(Device, "a run returns when its launch is enqueued, and sync waits for it") {
   const Engine engine;
