@@ -89,8 +89,8 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
                                                          const std::string& target) {
   const std::string text = jit::cuda::routine_text(routine);
   return get(
-      device, {reinterpret_cast<const uint8_t*>(text.data()), text.size()}, [&] { return text; },
-      jit::cuda::routine_entries(routine), target);
+      device, {reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+      [&] { return jit::cuda::routine_text(routine); }, jit::cuda::routine_entries(routine), target);
 }
 
 std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device,
