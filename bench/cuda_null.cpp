@@ -1,6 +1,8 @@
 // A CUDA driver that does nothing, at once: what a run takes against it is Ingot's own time.
 #include <cstddef>
 
+#include "device/driver.h"
+
 namespace {
 
 // Somewhere that is not null, for handles and addresses.
@@ -56,15 +58,18 @@ ENTRY cuMemPoolSetAttribute(Handle, int, void*) { return 0; }
 ENTRY cuMemPoolTrimTo(Handle, size_t) { return 0; }
 ENTRY cuMemAllocFromPoolAsync(Address* at, size_t, Handle, Handle) { return give_handle(at); }
 ENTRY cuMemFreeAsync(Address, Handle) { return 0; }
-ENTRY cuMemcpyHtoD_v2(Address, const void*, size_t) { return 0; }
-ENTRY cuMemcpyDtoH_v2(void*, Address, size_t) { return 0; }
 ENTRY cuMemcpyHtoDAsync_v2(Address, const void*, size_t, Handle) { return 0; }
 ENTRY cuMemcpyDtoHAsync_v2(void*, Address, size_t, Handle) { return 0; }
-ENTRY cuMemsetD8_v2(Address, unsigned char, size_t) { return 0; }
 ENTRY cuMemsetD8Async(Address, unsigned char, size_t, Handle) { return 0; }
 ENTRY cuPointerGetAttribute(void* value, int attribute, Address) {
   return give(static_cast<int*>(value), attribute == 2 ? 2 : 0);
 }
+ENTRY cuStreamCreate(Handle* stream, unsigned) { return give_handle(stream); }
+ENTRY cuStreamDestroy_v2(Handle) { return 0; }
 ENTRY cuStreamSynchronize(Handle) { return 0; }
 ENTRY cuStreamGetCtx(Handle, Handle* context) { return give_handle(context); }
 ENTRY cuStreamIsCapturing(Handle, int* status) { return give(status, 0); }
+
+// Whatever Ingot calls is there: an entry that is not fails the build.
+#define HAS(name, parameters) static_assert(&::name != nullptr);
+INGOT_CUDA_ENTRIES(HAS)
