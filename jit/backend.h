@@ -15,7 +15,7 @@ struct ModuleStamp {
   uint32_t frame;            // jit/frame.h
   uint32_t codegen;          // raised whenever emitted code changes meaning or quality
 };
-inline constexpr ModuleStamp module_stamp = {2, 1, 1, 2, 1};
+inline constexpr ModuleStamp module_stamp = {2, 1, 1, 2, 2};
 
 // Where the module puts what it made. Both may be called at most once per compile, on any thread.
 struct ModuleSink {

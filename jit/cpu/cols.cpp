@@ -19,11 +19,14 @@ constexpr unsigned acc_items = 8;
 // Up to this many nodes the four steps of a group are written out, which saves the detour of their sums through memory.
 constexpr size_t unroll_below = 6;
 
-// Lanes of one round, 8 or 16: about two registers a value, which interleaves the chains without spilling them.
-unsigned round_lanes(const loop::Kernel& kernel, const loop::Sweep& sweep, const Target& target) {
+// Lanes of one round, 8 or 16: about two registers a value, which interleaves the chains without spilling them. Where a
+// register holds 16, one; sweeps in whole groups of 64 (`groups`) take two there, 32.
+unsigned round_lanes(const loop::Kernel& kernel, const loop::Sweep& sweep, const Target& target, bool groups) {
   size_t wide = 0;
   for (const NodeId n : sweep.varying) wide += ir::item_size(kernel.nodes[n].type) == 8;
-  return target.registers * target.register_bytes < 512 || 2 * wide > sweep.varying.size() ? 8 : 16;
+  const bool eights = 2 * wide > sweep.varying.size();
+  if (groups && target.register_bytes == 64) return eights ? 16 : 32;
+  return target.registers * target.register_bytes < 512 || eights ? 8 : 16;
 }
 }  // namespace
 
@@ -33,7 +36,7 @@ void FunctionEmitter::sweep_cols(const loop::Sweep& sweep) {
   for (const NodeId f : sweep.folds) tree |= loop::is_ordered(k_.nodes[f]);
   if (!sweep.folds.empty() || !sweep.fills.empty() || !sweep.stores.empty()) {
     const Regions regions = find_regions(k_, sweep.varying, roots(sweep));
-    lanes_ = round_lanes(k_, sweep, target_);
+    lanes_ = round_lanes(k_, sweep, target_, tree);
     ahead_ = fetches_ahead(sweep);
     if (sweep.folds.empty()) plain(sweep, regions);
     else tree ? grouped(sweep, regions) : linear(sweep, regions);
@@ -173,8 +176,8 @@ void FunctionEmitter::finish_accs(const std::vector<Acc>& accs) {
     const DType t = k_.nodes[acc.fold].type;
     Value* items = acc.value;
     if (!acc.tree) {
-      if (lanes_ > acc_items)
-        items = merge(acc.fold, ops.part(items, 0, acc_items), ops.part(items, acc_items, acc_items));
+      for (unsigned n = lanes_ / 2; n >= acc_items; n /= 2)
+        items = merge(acc.fold, ops.part(items, 0, n), ops.part(items, n, n));
       items = merge(acc.fold, load_items(t, acc_pointer(acc.fold), {nullptr, acc_items}), items);
     }
     store_items(t, acc_pointer(acc.fold), {nullptr, acc_items}, items, false);
@@ -237,17 +240,23 @@ size_t values_alive(const loop::Kernel& kernel, const std::vector<NodeId>& nodes
 }
 }  // namespace
 
-// Consecutive lanes without folds. A long chain of operations waits for each of them, so that it runs in rounds of
-// twice as many lanes while they fit, if their values fit the registers: a chain of 64 operations took a fifth less.
-// Not where there is a slow arm, whose code would be there twice.
-void FunctionEmitter::plain(const loop::Sweep& sweep, const Regions& regions) {
-  std::vector<unsigned> widths{lanes_};
-  if (sweep.weight >= long_weight && regions.nodes.size() == 1) {
-    const size_t each = 2 * lanes_ * sizeof(float) / target_.register_bytes;
-    if (values_alive(k_, regions.nodes[0], roots(sweep)) * each + 2 <= target_.registers)
-      widths.insert(widths.begin(), 2 * lanes_);
+// How many lanes a round may have without folds, or of order-free ones, widest first; the last is `lanes_`. A chain of
+// operations waits for each of them, so that it runs in wider rounds while they fit, if the values fit the registers: a
+// chain of 64 operations took a fifth less, with registers of 16 lanes half. Not where there is a slow arm, whose code
+// would be there twice.
+std::vector<unsigned> FunctionEmitter::widths(const loop::Sweep& sweep, const Regions& regions) const {
+  const bool one_register = lanes_ * sizeof(float) <= target_.register_bytes;
+  if (regions.nodes.size() > 1 || (sweep.weight < long_weight && !one_register)) return {lanes_};
+  const size_t alive = values_alive(k_, regions.nodes[0], roots(sweep)) + sweep.folds.size();
+  for (unsigned times = one_register && sweep.weight >= long_weight ? 4 : 2; times > 1; times /= 2) {
+    const size_t each = times * lanes_ * sizeof(float) / target_.register_bytes;
+    if (alive * each + 2 <= target_.registers) return {times * lanes_, lanes_};
   }
-  in_rounds(widths, [&](Value* index, unsigned width) {
+  return {lanes_};
+}
+
+void FunctionEmitter::plain(const loop::Sweep& sweep, const Regions& regions) {
+  in_rounds(widths(sweep, regions), [&](Value* index, unsigned width) {
     lanes_ = width;
     const Lanes at{index, width};
     emit_body(sweep, regions, at);
@@ -255,37 +264,48 @@ void FunctionEmitter::plain(const loop::Sweep& sweep, const Regions& regions) {
   });
 }
 
-// Consecutive lanes, with order-free folds.
+// Consecutive lanes, with order-free folds: each width of round collects its own items.
 void FunctionEmitter::linear(const loop::Sweep& sweep, const Regions& regions) {
-  Value* n = field(offsetof(Frame, n), b.getInt64Ty());
   Value* valid = field(offsetof(Frame, valid), b.getInt64Ty());
-  guard(b.CreateICmpSGT(n, b.getInt64(0)));
-  std::vector<Acc> accs = begin_accs(sweep);
-  std::vector<Value*> carried;
-  for (const Acc& a : accs) carried.push_back(a.value);
-  const Loop loop = begin_loop(b.getInt64(0), carried);
-  const Lanes at{loop.index, lanes_};
-  Value* next = b.CreateAdd(loop.index, b.getInt64(lanes_), "", /*NUW=*/true, /*NSW=*/true);
-  emit_body(sweep, regions, at);
-  Value* partial = b.CreateICmpSGT(next, valid);
-  for (size_t i = 0; i < accs.size(); ++i) {
-    Value* operand = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], lanes_), at, partial);
-    Value* merged = merge(accs[i].fold, loop.carried[i], operand);
-    if (merged->getType() != loop.carried[i]->getType())
-      merged = ops.to_mask(merged, loop.carried[i]->getType()->getScalarSizeInBits());
-    carried[i] = accs[i].value = merged;
-  }
-  emit_stores(sweep, at);
-  end_loop(loop, next, b.CreateICmpSLT(next, n), carried);
-  finish_accs(accs);
+  std::vector<Acc> accs;
+  const Rounds rounds{
+      .begin =
+          [&](unsigned width) {
+            lanes_ = width;
+            accs = begin_accs(sweep);
+            std::vector<Value*> start;
+            for (const Acc& a : accs) start.push_back(a.value);
+            return start;
+          },
+      .round =
+          [&](const Loop& loop, Value* next) {
+            const Lanes at{loop.index, lanes_};
+            emit_body(sweep, regions, at);
+            Value* partial = b.CreateICmpSGT(next, valid);
+            std::vector<Value*> carried;
+            for (size_t i = 0; i < accs.size(); ++i) {
+              Value* operand = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], lanes_), at, partial);
+              Value* merged = merge(accs[i].fold, loop.carried[i], operand);
+              if (merged->getType() != loop.carried[i]->getType())
+                merged = ops.to_mask(merged, loop.carried[i]->getType()->getScalarSizeInBits());
+              carried.push_back(accs[i].value = merged);
+            }
+            emit_stores(sweep, at);
+            return carried;
+          },
+      .end = [&] { finish_accs(accs); },
+  };
+  in_rounds(widths(sweep, regions), rounds);
 }
 
 // Whole groups of 64 in the sum order. With q_s lanes 8s..8s+7, h_s = q_s + q_(s+4) and t = (h_0 + h_2) + (h_1 + h_3)
-// is added to the eight items. A step computes q_s and q_(s+4) at once, or one of them.
+// is added to the eight items. A step computes q_s and q_(s+4) at once, or one of them, or where registers are so wide
+// q_s, q_(s+1) and q_(s+4), q_(s+5).
 void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) {
   constexpr unsigned parts = 8, group = 64;
-  const bool both = lanes_ == 2 * acc_items;
-  const unsigned steps = both ? parts / 2 : parts;
+  const bool both = lanes_ >= 2 * acc_items;
+  const unsigned sum_items = both ? lanes_ / 2 : lanes_;  // of h or q in a step
+  const unsigned steps = group / lanes_;
   const bool unrolled = sweep.varying.size() <= unroll_below;
   Value* n = field(offsetof(Frame, n), b.getInt64Ty());
   Value* valid = field(offsetof(Frame, valid), b.getInt64Ty());
@@ -294,7 +314,7 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
     llvm::IRBuilder<> entry(&function_->getEntryBlock(), function_->getEntryBlock().begin());
     for (size_t i = 0; i < slots.size(); ++i)
       if (loop::is_ordered(k_.nodes[sweep.folds[i]]))
-        slots[i] = entry.CreateAlloca(ops.type(k_.nodes[sweep.folds[i]].type, acc_items), entry.getInt32(steps));
+        slots[i] = entry.CreateAlloca(ops.type(k_.nodes[sweep.folds[i]].type, sum_items), entry.getInt32(steps));
   }
   guard(b.CreateICmpSGT(n, b.getInt64(0)));
   std::vector<Acc> accs = begin_accs(sweep);
@@ -315,10 +335,11 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
     b.SetInsertPoint(last);
     for (size_t i = 0; i < slots.size(); ++i)
       if (slots[i]) {
-        Value* none = identity(sweep.folds[i], acc_items);
+        Value* none = identity(sweep.folds[i], sum_items);
         for (unsigned s = 0; s < steps; ++s) b.CreateStore(none, b.CreateConstGEP1_32(none->getType(), slots[i], s));
       }
-    Value* left = b.CreateLShr(b.CreateAdd(b.CreateSub(valid, groups.index), b.getInt64(acc_items - 1)), 3);
+    Value* left =
+        b.CreateUDiv(b.CreateAdd(b.CreateSub(valid, groups.index), b.getInt64(sum_items - 1)), b.getInt64(sum_items));
     Value* some = b.CreateSelect(b.CreateICmpSLT(left, needed), left, needed);
     b.CreateBr(any);
     b.SetInsertPoint(any);
@@ -336,7 +357,7 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
     for (size_t i = 0; i < accs.size(); ++i) {
       Value* x = masked(accs[i], lane_of(k_.nodes[accs[i].fold].arg[0], lanes_), at, partial);
       if (accs[i].tree) {
-        sums[i] = both ? merge(accs[i].fold, ops.part(x, 0, acc_items), ops.part(x, acc_items, acc_items)) : x;
+        sums[i] = both ? merge(accs[i].fold, ops.part(x, 0, sum_items), ops.part(x, sum_items, sum_items)) : x;
       } else {
         Value* merged = merge(accs[i].fold, accs[i].value, x);
         if (merged->getType() != accs[i].value->getType())
@@ -351,7 +372,7 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
   std::vector<std::vector<Value*>> sums(steps, std::vector<Value*>(accs.size()));
   if (unrolled) {
     for (unsigned s = 0; s < steps; ++s)
-      sums[s] = step(s ? b.CreateAdd(groups.index, b.getInt64(acc_items * s)) : groups.index);
+      sums[s] = step(s ? b.CreateAdd(groups.index, b.getInt64(sum_items * s)) : groups.index);
   } else {
     std::vector<Value*> inner;
     for (const Acc& a : accs)
@@ -360,7 +381,7 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
     size_t at = 0;
     for (Acc& a : accs)
       if (!a.tree) a.value = loop.carried[at++];
-    const std::vector<Value*> mine = step(b.CreateAdd(groups.index, b.CreateShl(loop.index, b.getInt64(3))));
+    const std::vector<Value*> mine = step(b.CreateAdd(groups.index, b.CreateMul(loop.index, b.getInt64(sum_items))));
     inner.clear();
     for (size_t i = 0; i < accs.size(); ++i) {
       if (accs[i].tree) b.CreateStore(mine[i], b.CreateGEP(mine[i]->getType(), slots[i], loop.index));
@@ -370,14 +391,25 @@ void FunctionEmitter::grouped(const loop::Sweep& sweep, const Regions& regions) 
     end_loop(loop, next, b.CreateICmpSLT(next, needed), inner);
     for (size_t i = 0; i < accs.size(); ++i) {
       if (!accs[i].tree) continue;
-      llvm::Type* type = groups.carried[i]->getType();
+      llvm::Type* type = ops.type(k_.nodes[accs[i].fold].type, sum_items);
       for (unsigned s = 0; s < steps; ++s) sums[s][i] = b.CreateLoad(type, b.CreateConstGEP1_32(type, slots[i], s));
     }
   }
   for (size_t i = 0; i < accs.size(); ++i) {
     const NodeId f = accs[i].fold;
-    const auto h = [&](unsigned s) { return both ? sums[s][i] : merge(f, sums[s][i], sums[s + parts / 2][i]); };
-    if (accs[i].tree) accs[i].value = merge(f, groups.carried[i], merge(f, merge(f, h(0), h(2)), merge(f, h(1), h(3))));
+    if (accs[i].tree) {
+      const auto h = [&](unsigned s) { return both ? sums[s][i] : merge(f, sums[s][i], sums[s + parts / 2][i]); };
+      Value *even, *odd;  // h_0 + h_2, h_1 + h_3
+      if (sum_items > acc_items) {
+        Value* pairs = merge(f, h(0), h(1));  // a step has two h
+        even = ops.part(pairs, 0, acc_items);
+        odd = ops.part(pairs, acc_items, acc_items);
+      } else {
+        even = merge(f, h(0), h(2));
+        odd = merge(f, h(1), h(3));
+      }
+      accs[i].value = merge(f, groups.carried[i], merge(f, even, odd));
+    }
     carried[i] = accs[i].value;
   }
   end_loop(groups, end, b.CreateICmpSLT(end, n), carried);

@@ -27,7 +27,7 @@ FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, con
       k_(kernel),
       s_(schedule),
       b(module.getContext()),
-      ops(b, module, target),
+      ops(b, module, target_),
       views_(kernel.views.size()),
       holds_(schedule.holds.size()),
       scalar_(kernel.nodes.size()),
@@ -43,8 +43,9 @@ FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, con
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   function_->addFnAttr("frame-pointer", "all");
   function_->addFnAttr("no-builtins");
-  // Without it LLVM takes 512-bit vectors for granted and "prefer-256-bit" means nothing.
+  // Without the first LLVM takes 512-bit vectors for granted and the second means nothing.
   function_->addFnAttr("min-legal-vector-width", "0");
+  function_->addFnAttr("prefer-vector-width", std::to_string(8 * target_.register_bytes));
   b.SetInsertPoint(llvm::BasicBlock::Create(module.getContext(), "", function_));
   exit_ = llvm::BasicBlock::Create(module.getContext(), "exit", function_);
 }
@@ -122,6 +123,21 @@ void FunctionEmitter::end_loop(const Loop& loop, Value* next, Value* again, cons
 
 void FunctionEmitter::in_rounds(const std::vector<unsigned>& widths,
                                 const std::function<void(Value*, unsigned)>& emit) {
+  unsigned at = 0;
+  in_rounds(widths, {.begin =
+                         [&](unsigned width) {
+                           at = width;
+                           return std::vector<Value*>{};
+                         },
+                     .round =
+                         [&](const Loop& loop, Value*) {
+                           emit(loop.index, at);
+                           return std::vector<Value*>{};
+                         },
+                     .end = [] {}});
+}
+
+void FunctionEmitter::in_rounds(const std::vector<unsigned>& widths, const Rounds& each) {
   Value* n = field(offsetof(Frame, n), b.getInt64Ty());
   Value* done = b.getInt64(0);
   for (const unsigned width : widths) {
@@ -131,10 +147,11 @@ void FunctionEmitter::in_rounds(const std::vector<unsigned>& widths,
     auto* rest = llvm::BasicBlock::Create(module_.getContext(), "rest", function_, exit_);
     b.CreateCondBr(fits(done), rounds, rest);
     b.SetInsertPoint(rounds);
-    const Loop loop = begin_loop(done, {});
-    emit(loop.index, width);
+    const Loop loop = begin_loop(done, each.begin(width));
     Value* next = b.CreateAdd(loop.index, b.getInt64(width), "", /*NUW=*/true, /*NSW=*/true);
-    end_loop(loop, next, fits(next), {});
+    const std::vector<Value*> carried = each.round(loop, next);
+    end_loop(loop, next, fits(next), carried);
+    each.end();
     llvm::BasicBlock* after = b.GetInsertBlock();
     b.CreateBr(rest);
     b.SetInsertPoint(rest);

@@ -41,8 +41,16 @@ class FunctionEmitter {
   };
   Loop begin_loop(Value* start, const std::vector<Value*>& carried);
   void end_loop(const Loop& loop, Value* next, Value* again, const std::vector<Value*>& carried);
-  // All lanes of the frame in rounds of so many: of the first width while it fits, then of the next. `emit` gets the
-  // first lane of a round.
+  // All lanes of the frame in rounds of so many: of the first width while it fits, then of the next. `begin` gives what
+  // a width's rounds carry from one to the next, `round` gets the loop and the first lane of the next round and gives
+  // the carried values for that, `end` follows the last round of a width.
+  struct Rounds {
+    std::function<std::vector<Value*>(unsigned)> begin;
+    std::function<std::vector<Value*>(const Loop&, Value*)> round;
+    std::function<void()> end;
+  };
+  void in_rounds(const std::vector<unsigned>& widths, const Rounds& rounds);
+  // The same where nothing is carried: `emit` gets the first lane of a round and its width.
   void in_rounds(const std::vector<unsigned>& widths, const std::function<void(Value*, unsigned)>& emit);
 
   // Prologue and epilogue. In mode cols what is between them is a loop over the rows of the call.
@@ -103,6 +111,7 @@ class FunctionEmitter {
   Value* identity(NodeId fold, unsigned lanes);
   Value* merge(NodeId fold, Value* x, Value* y);
   Value* acc_pointer(NodeId fold);
+  std::vector<unsigned> widths(const loop::Sweep& sweep, const Regions& regions) const;
   void plain(const loop::Sweep& sweep, const Regions& regions);
   void linear(const loop::Sweep& sweep, const Regions& regions);
   void grouped(const loop::Sweep& sweep, const Regions& regions);
@@ -121,7 +130,7 @@ class FunctionEmitter {
   llvm::Type* slot_type(NodeId fold, const Lanes& at);
 
   llvm::Module& module_;
-  const Target& target_;
+  const Target target_;  // register_bytes of this function, which may be less than the level's
   const loop::Kernel& k_;
   const loop::Schedule& s_;
   llvm::IRBuilder<> b;

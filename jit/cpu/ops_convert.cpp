@@ -86,14 +86,21 @@ Value* Ops::int64_to_f64(bool is_signed, Value* x) {
 // For values known to lie within i32, or where x86's "indefinite" for the rest is replaced afterwards.
 Value* Ops::f32_to_i32(Value* x) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
-  if (!target_.x86 || !vector || vector->getNumElements() * 4 < target_.register_bytes) return nullptr;
+  if (!target_.x86 || !vector || vector->getNumElements() < 4) return nullptr;
   // The intrinsic is defined for every input, fptosi is not, and clamping first costs two more operations.
-  const unsigned step = target_.register_bytes / 4;
-  const auto id = step == 8 ? Intrinsic::x86_avx_cvtt_ps2dq_256 : Intrinsic::x86_sse2_cvttps2dq;
+  const unsigned step = std::min(vector->getNumElements(), target_.register_bytes / 4);
+  const auto id = step == 16  ? Intrinsic::x86_avx512_mask_cvttps2dq_512
+                  : step == 8 ? Intrinsic::x86_avx_cvtt_ps2dq_256
+                              : Intrinsic::x86_sse2_cvttps2dq;
   llvm::Function* f = compat::intrinsic(&module_, id, {});
   llvm::SmallVector<Value*, 8> parts;
-  for (unsigned at = 0; at < vector->getNumElements(); at += step)
-    parts.push_back(b.CreateCall(f, {part(x, at, step)}));
+  for (unsigned at = 0; at < vector->getNumElements(); at += step) {
+    llvm::SmallVector<Value*, 4> args{part(x, at, step)};
+    if (step == 16)  // what masked lanes get, none being masked, and the rounding of the instruction itself
+      args.append({llvm::Constant::getNullValue(llvm::FixedVectorType::get(b.getInt32Ty(), step)), b.getInt16(0xFFFF),
+                   b.getInt32(4)});
+    parts.push_back(b.CreateCall(f, args));
+  }
   while (parts.size() > 1) {
     for (size_t i = 0; i < parts.size() / 2; ++i) parts[i] = join(parts[2 * i], parts[2 * i + 1]);
     parts.resize(parts.size() / 2);

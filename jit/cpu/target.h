@@ -11,7 +11,7 @@ struct Target {
   const char* name;  // as in ModuleRequest::target
   const char* triple;
   const char* features;
-  unsigned register_bytes;  // the vector width that code is made for
+  unsigned register_bytes;  // the vector width that code is made for, at most
   unsigned registers;
   bool x86;
   bool fma;         // else fma is made of exact pieces
