@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "jit/strip/turn.h"
+
 namespace ingot::jit {
 
 using loop::ViewKind;
@@ -200,22 +202,8 @@ uint64_t load_bits(const char* p, unsigned size) {
   return bits;
 }
 
-namespace {
-constexpr int64_t square = 4;  // items a side of what is turned in registers
-
-// The columns of a square of items at `src`, `src_step` from row to row, become the rows of one at `dst`.
-template <class T>
-void turn(char* dst, int64_t dst_step, const char* src, int64_t src_step) {
-  T in[square][square];
-  for (int64_t y = 0; y < square; ++y) std::memcpy(in[y], moved(src, y * src_step), sizeof in[y]);
-  for (int64_t x = 0; x < square; ++x) {
-    const T out[square] = {in[0][x], in[1][x], in[2][x], in[3][x]};
-    std::memcpy(moved(dst, x * dst_step), out, sizeof out);
-  }
-}
-}  // namespace
-
 void scatter_rows(char* dst, int64_t stride, const char* src, int64_t pitch, int64_t rows, int64_t n, unsigned size) {
+  const TurnSquare turn = turn_square(size);
   with_size(size, [&](auto t) {
     using T = decltype(t);
     constexpr int64_t item = sizeof(T);
@@ -223,7 +211,7 @@ void scatter_rows(char* dst, int64_t stride, const char* src, int64_t pitch, int
     for (; i + square <= n; i += square) {
       char* const to = moved(dst, i * stride);
       int64_t r = 0;
-      for (; r + square <= rows; r += square) turn<T>(to + r * item, stride, src + r * pitch + i * item, pitch);
+      for (; r + square <= rows; r += square) turn(to + r * item, stride, src + r * pitch + i * item, pitch);
       for (; r < rows; ++r)
         for (int64_t x = 0; x < square; ++x)
           put(moved(to, r * item + x * stride), get<T>(src + r * pitch + (i + x) * item));
@@ -234,17 +222,21 @@ void scatter_rows(char* dst, int64_t stride, const char* src, int64_t pitch, int
 }
 
 void gather_rows(char* dst, int64_t pitch, const char* src, int64_t stride, int64_t rows, int64_t n, unsigned size) {
+  const TurnSquare turn = turn_square(size);
   with_size(size, [&](auto t) {
     using T = decltype(t);
     constexpr int64_t item = sizeof(T);
-    constexpr int64_t ahead = 32;  // each line is a page of its own, so nothing else fetches it early
+    // Each line is a page of its own, so nothing else fetches it early. Not further ahead: lines a power of two apart
+    // share few sets of the cache.
+    constexpr int64_t ahead = square, line = 64;
     int64_t i = 0;
-    // All rows of four items before the next four: the cache lines that hold them may share one set.
+    // All rows of eight items before the next eight: the cache lines that hold them may share one set.
     for (; i + square <= n; i += square) {
       const char* const from = moved(src, i * stride);
-      for (int64_t x = 0; x < square; ++x) __builtin_prefetch(moved(from, (ahead + x) * stride));
+      for (int64_t x = 0; x < square; ++x)
+        for (int64_t at = 0; at < rows * item; at += line) __builtin_prefetch(moved(from, (ahead + x) * stride + at));
       int64_t r = 0;
-      for (; r + square <= rows; r += square) turn<T>(dst + r * pitch + i * item, pitch, moved(from, r * item), stride);
+      for (; r + square <= rows; r += square) turn(dst + r * pitch + i * item, pitch, moved(from, r * item), stride);
       for (; r < rows; ++r)
         for (int64_t x = 0; x < square; ++x)
           put(dst + r * pitch + (i + x) * item, get<T>(moved(from, r * item + x * stride)));
