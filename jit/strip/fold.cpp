@@ -100,6 +100,14 @@ void fold_init(Prim fold, DType type, char* acc, int64_t items) {
   });
 }
 
+void fold_join(Prim fold, DType type, char* acc, const char* other) {
+  with_type(type, [&](auto t) {
+    using T = decltype(t);
+    const Block<T> both = join(fold, read<T>(acc), read<T>(other));
+    std::memcpy(acc, &both, sizeof both);
+  });
+}
+
 unsigned tree_levels(int64_t n) { return static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(n) / 1024)) + 1; }
 
 unsigned tree_push(Prim fold, DType type, char* stack, unsigned depth, int64_t block, const char* acc) {

@@ -10,6 +10,8 @@ namespace ingot::jit {
 
 // The identity: sum -0.0 (integers 0), prod 1, min and max the type's largest and smallest (floats: infinities).
 void fold_init(loop::Prim fold, loop::DType type, char* acc, int64_t items);
+// Joins a block into another, of a fold whose order does not matter.
+void fold_join(loop::Prim fold, loop::DType type, char* acc, const char* other);
 
 // The same for a block of eight items in each of `rows` rows, `pitch` bytes from one to the next; and the folds' values
 // from the blocks that are left in the end, as bits, zero-extended, at value + r * value_pitch. `n` elements were

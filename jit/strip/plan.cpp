@@ -135,7 +135,8 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   item = arena.take(t * views * int64_t{sizeof(int64_t)});
   if (row_mode) in = arena.take(t * views);
   else splat = arena.take(views * 16);
-  value = arena.take(t * folds * 8);
+  const int64_t strips = row_mode ? t : std::max(t, std::min(most_strips, g.lanes / strip_lanes));
+  value = arena.take(strips * folds * 8);
   levels = 0;
   if (row_mode) {
     acc_stride = static_cast<size_t>(strip * 8 * (schedule.dots ? 1 : loop::group_items));
@@ -146,13 +147,16 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
       stack = arena.take(folds * int64_t{levels} * static_cast<int64_t>(acc_stride));
     }
   } else {
-    acc = arena.take(t * folds * int64_t{acc_bytes});
+    acc = arena.take(strips * folds * int64_t{acc_bytes});
     depth = arena.take(t * folds * int64_t{sizeof(uint32_t)});
     levels = tree_levels(g.lanes);
     stack = arena.take(t * folds * int64_t{levels} * int64_t{acc_bytes});
   }
   hold.resize(schedule.holds.size());
   hold_pitch.resize(schedule.holds.size());
+  hold_strip.resize(schedule.holds.size());
+  view_strip.clear();
+  for (const ViewPlan& v : g.views) view_strip.push_back(v.access == Access::uniform ? 0 : strip_lanes * v.size);
   const auto holds = static_cast<int64_t>(schedule.holds.size());
   hold_at = arena.take(holds * int64_t{sizeof(char*)});
   if (std::ranges::any_of(schedule.holds, &loop::Hold::scanned))
@@ -161,6 +165,7 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   for (size_t h = 0; h < hold.size(); ++h) {
     const int64_t bytes = round_up(hold_bytes(schedule.holds[h]), 64);
     hold_pitch[h] = bytes;
+    hold_strip[h] = strip_lanes * int64_t{storage_size(p.kernel.nodes[schedule.holds[h].node].type)};
     hold[h] = (split ? row : arena).take(t * bytes);
   }
   shared = 0;

@@ -26,6 +26,8 @@ inline constexpr int64_t column_rows = 128;
 // sweep. A call of the body for each row would cost more than the row.
 inline constexpr int64_t most_rows = 64;
 inline constexpr int64_t rows_bytes = 65536;
+// Mode cols: strips of one long row that share a call, as if they were rows.
+inline constexpr int64_t most_strips = 16;
 // Lanes of a strip with column-like views where no block of the sum order asks for more: its rows stay in L2.
 inline constexpr int64_t tile_lanes = 256;
 
@@ -49,13 +51,15 @@ struct Plan {
 
   // Offsets into the scratch arena. Per-row state exists Geometry::tile_rows times.
   size_t at = 0, item = 0, in = 0, splat = 0;       // per view; item, and in mode row at and in, per row too
-  size_t acc = 0, stack = 0, depth = 0, value = 0;  // per row and fold
+  size_t acc = 0, stack = 0, depth = 0, value = 0;  // per row and fold; acc and value also per strip of a call
   size_t hold_at = 0;                               // the table of Frame::hold
   size_t scan = 0;                                  // per row and hold: the ScanState of one that is scanned
   size_t acc_stride = 0;                            // mode row: from fold to fold
   unsigned levels = 0;                              // of a tree stack
   std::vector<size_t> hold;                         // per hold: its buffer of a row or a strip,
-  std::vector<int64_t> hold_pitch;                  // and the bytes from one row's to the next row's
+  std::vector<int64_t> hold_pitch;                  // and the bytes from one row's to the next row's,
+  std::vector<int64_t> hold_strip;                  // from one strip's to the next strip's
+  std::vector<int64_t> view_strip;                  // per view: the same in memory, 0 where it has no lanes
   size_t scratch = 0;
 
   // Split rows: memory that all chunks of the launch share. Per row: how many pieces of this phase are done (a cache

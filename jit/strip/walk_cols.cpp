@@ -129,8 +129,15 @@ class Walk {
     if (s.folds.empty() && s.stores.empty() && s.fills.empty()) return;
     const bool folds = !s.folds.empty();
     bool peel = stream_ && !folds;
+    const bool together = may_share_call(s);
     for (int64_t k0 = lane0; k0 < lane1;) {
       int64_t k1 = std::min(lane1, k0 + strip_lanes);
+      if (const int64_t count = std::min(most_strips, (lane1 - k0) / strip_lanes); together && !peel && count > 1) {
+        call_strips(s, index, k0, count);
+        if (folds) collect_strips(s, k0 - lane0, count, lane1 - lane0);
+        k0 += count * strip_lanes;
+        continue;
+      }
       if (!folds) {
         k1 = std::min(k1, segment_end(s, k0));
         if (g_.tiled) k1 = std::min(k1, k0 + tile_lanes);
@@ -140,6 +147,60 @@ class Walk {
       strip(s, index, k0, k1 - k0);
       if (folds) collect(s, k0 - lane0, k1 - lane0, lane1 - lane0);  // a piece has a tree of its own
       k0 = k1;
+    }
+  }
+
+  // --- strips of one long row as rows of a call, which costs as much as a third of a strip in the cache
+
+  // Whether everything that the sweep touches moves evenly from strip to strip.
+  bool may_share_call(const Sweep& s) const {
+    if (rows_ > 1 || g_.tiled || g_.lanes < 2 * strip_lanes) return false;
+    const auto even = [&](uint16_t v) {
+      const ViewPlan& view = g_.views[v];
+      const Tile::Place& at = tile_.place(v);
+      return view.access == Access::uniform || (view.access == Access::direct && !view.lane_cuts && at.in0 < at.in1);
+    };
+    return std::ranges::all_of(s.views, even) &&
+           std::ranges::all_of(s.stores, [&](uint16_t st) { return even(kernel_.stores[st].view); });
+  }
+
+  void call_strips(const Sweep& s, unsigned index, int64_t k0, int64_t count) {
+    bool aligned = stream_ && !s.stores.empty();
+    for (const uint16_t v : s.views) tile_.present(v, k0, strip_lanes, strip_lanes);
+    for (const uint16_t st : s.stores) {
+      const uint16_t v = kernel_.stores[st].view;
+      tile_.present_store(v, k0);
+      aligned &= (reinterpret_cast<uintptr_t>(tile_.ptr[v]) & 63) == 0;
+    }
+    for (const loop::NodeId n : s.folds) {
+      const int32_t f = schedule_.fold_slot[n];
+      fold_init_rows(kernel_.nodes[n].op, kernel_.nodes[n].type, acc(1, f), slot(1, 0) * acc_bytes, count - 1);
+    }
+    const size_t bytes = schedule_.folds.size() * sizeof(uint64_t);
+    char* const values = table<char>(p_.value);
+    if (index > 0)
+      for (int64_t i = 1; i < count; ++i) std::memcpy(values + static_cast<size_t>(i) * bytes, values, bytes);
+    frame_.row_step = p_.view_strip.data();
+    frame_.hold_step = p_.hold_strip.data();
+    frame_.more_rows = count - 1;
+    call(s, index, k0, strip_lanes, strip_lanes, aligned);
+    frame_.row_step = tile_.row_step;
+    frame_.hold_step = p_.hold_pitch.data();
+    frame_.more_rows = 0;
+  }
+
+  // As collect(), for the strips of a call.
+  void collect_strips(const Sweep& s, int64_t k0, int64_t count, int64_t end) {
+    for (const loop::NodeId n : s.folds) {
+      const loop::Node& node = kernel_.nodes[n];
+      const int32_t f = schedule_.fold_slot[n];
+      if (!loop::is_ordered(node)) {
+        for (int64_t i = 1; i < count; ++i) fold_join(node.op, node.type, acc(0, f), acc(i, f));
+        continue;
+      }
+      for (int64_t i = 0; i < count; ++i)
+        depth(0, f) = tree_push(node.op, node.type, stack(0, f), depth(0, f), k0 / strip_lanes + i, acc(i, f));
+      if (k0 + count * strip_lanes != end) fold_init(node.op, node.type, acc(0, f), 8);
     }
   }
 

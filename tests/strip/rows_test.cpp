@@ -1,5 +1,5 @@
-// Rows that are walked together, many to a call: every number of rows around a tile, every kind of row end, and views
-// that lie in each way in which a view can differ from row to row.
+// Rows that are walked together, many to a call, and the strips of a long row: every number of rows around a tile,
+// every kind of row end, and views that lie in each way in which a view can differ from row to row.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -53,14 +53,15 @@ jit::Program softmax_of_many_views() {
 
 }  // namespace
 
-TEST_CASE("rows that share a call give what each of them gives alone") {
+TEST_CASE("rows that share a call, and strips of a long one that do, give what each of them gives alone") {
   const jit::Program p = softmax_of_many_views();
   REQUIRE(p.schedule.sweeps.size() == 3);
   REQUIRE(!p.schedule.holds.empty());
   const auto body = jit::interpreter(p);
   uint32_t seed = 1;
   for (const int64_t rows : {1, 2, 5, 63, 64, 65, 130})
-    for (const int64_t cols : {1, 3, 7, 16, 17, 33, 64, 65, 100, 192, 1000, 1024, 1030}) {
+    for (const int64_t cols :
+         {1, 3, 7, 16, 17, 33, 64, 65, 100, 192, 1000, 1024, 1030, 2047, 2048, 2049, 17 * 1024 + 5, 33 * 1024}) {
       if (rows * cols > 70000) continue;
       const int64_t groups = 3, n = groups * rows * cols;
       const auto fill = [&](int64_t count) {
