@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "jit/cpu/llvm_compat.h"
 #include "jit/frame.h"
+#include "loop/range.h"
 #include "loop/rules.h"
 
 namespace ingot::jit {
@@ -297,6 +298,7 @@ Value* FunctionEmitter::apply(NodeId node, Value* x, Value* y, Value* z) {
     Value* wide = x->getType()->isVectorTy() ? lane_[arg.arg[0]] : scalar_[arg.arg[0]];
     if (wide) return ops.rounded(from, wide);
   }
+  if (loop::converts_as_is(k_, n)) return ops.to_small_int(n.type, x);
   return ops.prim(n.op, n.type, from, x, y, z);
 }
 

@@ -34,6 +34,9 @@ class Ops {
   llvm::Value* any(llvm::Value* boolean);  // one i1: true in some lane
   llvm::Value* select(llvm::Value* boolean, llvm::Value* x, llvm::Value* y);
 
+  // A float within the range of an integer type of at most 16 bits, as one.
+  llvm::Value* to_small_int(DType to, llvm::Value* x);
+
   // f32 rounded to a value of a narrow type. A NaN stays one, of whatever bits.
   llvm::Value* rounded(DType to, llvm::Value* x);
 

@@ -108,6 +108,11 @@ Value* Ops::f32_to_i32(Value* x) {
   return parts[0];
 }
 
+Value* Ops::to_small_int(DType to, Value* x) {
+  Value* wide = x->getType()->getScalarSizeInBits() == 32 ? f32_to_i32(x) : nullptr;
+  return b.CreateTrunc(wide ? wide : b.CreateFPToSI(x, ints_like(x, 32)), ints_like(x, bits(to)));
+}
+
 Value* Ops::float_to_int(DType to, DType from, Value* x) {
   const bool s = ir::is_signed(to);
   const unsigned width = bits(to);
