@@ -2,7 +2,9 @@
 #include "fuse/cluster.h"
 
 #include <algorithm>
+#include <memory>
 
+#include "base/error.h"
 #include "fuse/planner.h"
 
 namespace ingot::fuse {
@@ -10,10 +12,12 @@ namespace ingot::fuse {
 using ir::OpCode;
 using ir::ValueId;
 
-Planner::Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options, std::vector<Stored> stored)
+Planner::Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options, std::vector<Stored> stored,
+                 bool promises)
     : g_(graph),
       maps_(maps),
       options_(options),
+      promises_(promises),
       uses_(graph.value_count()),
       output_count_(graph.value_count(), 0),
       is_output_(graph.value_count()),
@@ -143,16 +147,27 @@ Clustering Planner::finish() {
   return std::move(out_);
 }
 
+namespace {
+
+std::unique_ptr<Planner> planned(const ir::Graph& graph, Maps& maps, const PlanOptions& options,
+                                 const std::vector<Stored>& stored) {
+  for (const bool promises : {true, false}) {
+    auto planner = std::make_unique<Planner>(graph, maps, options, stored, promises);
+    planner->run();
+    if (planner->keeps_promises()) return planner;
+  }
+  bug("a kernel with cols has nothing to go over them");
+}
+
+}  // namespace
+
 Clustering cluster(const ir::Graph& graph, Maps& maps, const PlanOptions& options) {
-  Planner all(graph, maps, options, {});
-  all.run();
+  const auto all = planned(graph, maps, options, {});
   std::vector<Stored> dear;
-  if (options.fuse) dear = all.dear_broadcasts();
-  if (dear.empty()) return all.finish();
+  if (options.fuse) dear = all->dear_broadcasts();
+  if (dear.empty()) return all->finish();
   // Only a whole plan tells how often a kernel goes over what it reads: folds that come late give it its cols.
-  Planner some(graph, maps, options, std::move(dear));
-  some.run();
-  return some.finish();
+  return planned(graph, maps, options, dear)->finish();
 }
 
 }  // namespace ingot::fuse

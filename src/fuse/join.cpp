@@ -115,7 +115,7 @@ bool Planner::join_and_store(uint32_t index, const std::vector<Use>& uses, const
   const ir::Op& op = g_.op(index);
   const ValueId v = op.results[0];
   for (const Use& u : uses) {
-    auto why = unstorable(clusters_[u.cluster], v, u.map);
+    auto why = unstorable(clusters_[u.cluster], v, u.map, rows_with(clusters_[u.cluster], index, u.map));
     if (!why) why = unfit(index, uses, u.cluster, true);
     for (const uint32_t other : users)
       if (!why && other != u.cluster) why = reaches(other, u.cluster);
@@ -130,9 +130,12 @@ bool Planner::join_and_store(uint32_t index, const std::vector<Use>& uses, const
     std::vector<Use> here;
     for (const Use& o : uses)
       if (o.cluster == u.cluster) here.push_back(o);
+    const uint32_t rows = rows_with(clusters_[u.cluster], index, u.map);
     if (!(inlines(op) ? join_all(index, here, {u.cluster}) : join_fold(index, here, u.cluster))) continue;
     for (const uint32_t other : users)
       if (other != u.cluster) refuse(other, why_apart(v, u.cluster, other, uses));
+    Cluster& k = clusters_[u.cluster];
+    if (k.cols == 0) k.cols = k.all() & ~rows;  // for the fold to come; one that joined has set them
     store(v, u.cluster, u.map, users);
     return true;
   }

@@ -21,8 +21,10 @@ struct Stored {
 
 class Planner {
  public:
-  Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options, std::vector<Stored> stored);
+  // With `promises` a kernel may get cols for what it stores, on the word that a fold will follow.
+  Planner(const ir::Graph& graph, Maps& maps, const PlanOptions& options, std::vector<Stored> stored, bool promises);
   void run();
+  bool keeps_promises();                  // after run(): else the plan is no good
   std::vector<Stored> dear_broadcasts();  // after run()
   Clustering finish();
 
@@ -61,7 +63,8 @@ class Planner {
   static constexpr uint32_t no_axis = 0xffu;
   std::optional<std::vector<uint32_t>> plain_axes(const Cluster& c, ir::ValueId v, MapId id);
   static uint32_t mask_of(const std::vector<uint32_t>& axes);
-  std::optional<Reason> unstorable(const Cluster& c, ir::ValueId v, MapId map);
+  uint32_t rows_with(const Cluster& c, uint32_t index, MapId map);
+  std::optional<Reason> unstorable(const Cluster& c, ir::ValueId v, MapId map, uint32_t rows);
   static std::vector<DimId> extents(const Cluster& c, uint32_t mask);
   std::optional<std::vector<uint32_t>> kept_axes(const Cluster& c, const ir::Op& op, MapId id);
 
@@ -98,6 +101,7 @@ class Planner {
   const ir::Graph& g_;
   Maps& maps_;
   const PlanOptions& options_;
+  const bool promises_;
   std::vector<std::vector<Use>> uses_;
   std::vector<std::vector<ir::ValueId>> read_by_;  // per cluster: what has uses of it, some twice
   std::vector<uint32_t> output_count_;             // per value: how many outputs it is

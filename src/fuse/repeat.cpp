@@ -31,8 +31,9 @@ bool Planner::repeats(uint32_t index, const std::vector<Use>& uses) {
   // A fold joins one of the kernels, and what reads it goes with it.
   if (behind.folds) return false;
   const auto times = static_cast<double>(uses.size());
-  const bool joins =
-      std::any_of(uses.begin(), uses.end(), [&](const Use& u) { return !unstorable(clusters_[u.cluster], v, u.map); });
+  const bool joins = std::any_of(uses.begin(), uses.end(), [&](const Use& u) {
+    return !unstorable(clusters_[u.cluster], v, u.map, clusters_[u.cluster].rows());
+  });
   again_ = dear_again(index, behind, {.times = times, .passes = times, .joins = joins});
   return !again_;
 }

@@ -45,11 +45,16 @@ ValueId last_dims(Rebuild& r, const ir::Op& op) {
   return w.out(scaled(r, c, inverse, scale, op.operands.size() > 2 ? w.in(r(op.operands[2])) : ir::no_value));
 }
 
-// A parameter of one dim, along that dim of a value of this rank.
-ValueId along(Rebuild& r, const Widened& w, ValueId parameter, size_t axis, size_t rank) {
+// What has one dim, along dim `axis` of a value of this rank.
+ValueId on_axis(Rebuild& r, ValueId v, DimId extent, size_t axis, size_t rank) {
   Shape shape(rank - axis, r.to().dims().constant(1));
-  shape[0] = r.from().value(parameter).shape[0];
-  return r.op(OpCode::op_reshape, {w.in(r(parameter))}, {shape_of(shape)});
+  shape[0] = extent;
+  return r.op(OpCode::op_reshape, {v}, {shape_of(shape)});
+}
+
+// The same of a parameter.
+ValueId along(Rebuild& r, const Widened& w, ValueId parameter, size_t axis, size_t rank) {
+  return on_axis(r, w.in(r(parameter)), r.from().value(parameter).shape[0], axis, rank);
 }
 
 ValueId channel_parameter(Rebuild& r, const Widened& w, const ir::Op& op, size_t operand) {
@@ -110,7 +115,8 @@ ValueId batch_norm(Rebuild& r, const ir::Op& op) {
   return w.out(scaled(r, c, inverse, parameter(3), parameter(4)));
 }
 
-// As batch_norm by the statistics of x itself, the variance divided by n. They are results too.
+// As batch_norm by the statistics of x itself, the variance divided by n. They are results too: so they are made as
+// those are shaped, and seen along the dim of channels by an index map. The other way round a kernel would copy them.
 void batch_norm_training(Rebuild& r, const ir::Op& op) {
   const ir::Value& value = r.from().value(op.operands[0]);
   const Widened w{r, value.dtype};
@@ -119,16 +125,15 @@ void batch_norm_training(Rebuild& r, const ir::Op& op) {
   std::vector<int64_t> over = dims_from(0, rank);
   over.erase(over.begin() + static_cast<std::ptrdiff_t>(axis));
   const ValueId x = w.in(r(op.operands[0]));
-  const ValueId mean = reduced(r, OpCode::op_reduce_mean, x, over, true);
-  const ValueId c = r.op(OpCode::op_sub, {x, mean});
-  const ValueId var = mean_square(r, c, over);
   const auto parameter = [&](size_t i) { return along(r, w, op.operands[i], axis, rank); };
-  const auto per_channel = [&](ValueId v) {
-    return w.out(r.op(OpCode::op_reshape, {v}, {shape_of({value.shape[axis]})}));
-  };
-  r.set(op.results[0], w.out(scaled(r, c, inverse_root(r, w, op, var), parameter(1), parameter(2))));
-  r.set(op.results[1], per_channel(mean));
-  r.set(op.results[2], per_channel(var));
+  const auto of_channels = [&](ValueId v) { return on_axis(r, v, value.shape[axis], axis, rank); };
+  const ValueId mean = reduced(r, OpCode::op_reduce_mean, x, over, false);
+  const ValueId c = r.op(OpCode::op_sub, {x, of_channels(mean)});
+  const ValueId var = reduced(r, OpCode::op_reduce_mean, r.op(OpCode::op_mul, {c, c}), over, false);
+  const ValueId inverse = inverse_root(r, w, op, of_channels(var));
+  r.set(op.results[0], w.out(scaled(r, c, inverse, parameter(1), parameter(2))));
+  r.set(op.results[1], w.out(mean));
+  r.set(op.results[2], w.out(var));
 }
 
 }  // namespace

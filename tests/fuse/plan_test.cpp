@@ -333,6 +333,40 @@ TEST_CASE("an intermediate value that is an output is stored by the kernel that 
   CHECK(kernels(r) == 1);
 }
 
+TEST_CASE("statistics of rows that are outputs stay in the kernel that goes on with them") {
+  const auto norm = [](bool stores_mean, bool stores_root) {
+    Rows n;
+    const ValueId mean = n.fold(OpCode::op_reduce_mean, n.x), c = n.op(OpCode::op_sub, {n.x, mean});
+    const ValueId var = n.fold(OpCode::op_reduce_mean, n.op(OpCode::op_mul, {c, c}));
+    const ValueId root = n.op(OpCode::op_rsqrt, {n.op(OpCode::op_add, {var, n.number(1e-5)})});
+    n.out(n.op(OpCode::op_mul, {c, root}));
+    if (stores_mean) n.out(mean);
+    if (stores_root) n.out(root);
+    return kernels(n);
+  };
+  CHECK(norm(true, false) == 1);
+  CHECK(norm(false, true) == 1);
+  CHECK(norm(true, true) == 1);
+
+  Net batch;
+  const ValueId x = batch.in("x", DType::f32, {batch.sym("N"), batch.sym("C"), batch.sym("H"), batch.sym("W")});
+  const ValueId scale = batch.in("scale", DType::f32, {batch.sym("C")}),
+                bias = batch.in("bias", DType::f32, {batch.sym("C")});
+  const ValueId y = batch.op(OpCode::op_batch_norm_training, {x, scale, bias});
+  for (const ValueId v : batch.g->op(batch.g->value(y).source).results) batch.out(v);
+  CHECK(kernels(batch) == 1);
+}
+
+TEST_CASE("a stored value of rows whose fold goes over something else leaves its reader a kernel without cols") {
+  // exp(sum z[B, M]) is stored and multiplied with x[B, N]: N is not what the fold removes.
+  Rows n;
+  const ValueId z = n.in("z", DType::f32, {n.b, n.sym("M")});
+  const ValueId weight = n.op(OpCode::op_exp, {n.fold(OpCode::op_reduce_sum, z)});
+  n.out(n.op(OpCode::op_mul, {n.x, weight}));
+  n.out(weight);
+  CHECK(kernels(n) == 2);
+}
+
 TEST_CASE("without fusion every op is a kernel, and every edge between kernels says so") {
   Rows r;
   r.out(r.op(OpCode::op_exp, {r.op(OpCode::op_sub, {r.x, r.fold(OpCode::op_reduce_max, r.x)})}));
