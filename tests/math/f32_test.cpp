@@ -187,6 +187,25 @@ TEST_CASE("f32 functions as C agree with the reference evaluation to the bit") {
   }
 }
 
+TEST_CASE("the sine and the cosine of one argument share all but their last steps") {
+  const auto primitives = [](bool sine, bool cosine) {
+    loop::Builder b(1, 0);
+    const auto view = [&](loop::ViewKind kind) {
+      return b.add_view(
+          {.kind = kind, .storage = loop::DType::f32, .tensor = b.add_tensor(), .axes = 1, .boxes = {}, .fill = 0});
+    };
+    const loop::Val x{b, b.load(view(loop::ViewKind::load))};
+    if (sine) b.store(view(loop::ViewKind::store), loop::math::f32::sin(x).id());
+    if (cosine) b.store(view(loop::ViewKind::store), loop::math::f32::cos(x).id());
+    size_t fused = 0;  // multiply-adds of f32: the reduction and the polynomials
+    for (const loop::Node& n : b.finish().nodes) fused += n.op == loop::Prim::fma && n.type == loop::DType::f32;
+    return fused;
+  };
+  CHECK(primitives(true, false) >= 10);
+  CHECK(primitives(true, true) == primitives(true, false));
+  CHECK(primitives(false, true) == primitives(true, false));
+}
+
 TEST_CASE("daily f32 functions use f32 and i32 primitives only, outside their rare arms") {
   for (const F32Function& f : f32_functions()) {
     if (!f.daily) continue;

@@ -13,12 +13,11 @@ namespace {
 constexpr double far = 0x1p13;
 constexpr double half_pi[] = {0x1.921fb4p0, 0x1.444p-24, 0x1.68c234p-39}, two_over_pi = 0x1.45f306p-1;
 
-// The sine of x = n pi/2 + r - low, |r| <= pi/4, or its cosine where n + quarters is odd, with the sign of the quadrant
-// n + quarters.
-Val near_circular(Val x, int quarters) {
-  const double magic = round_magic + quarters;
-  const Val t = fma(x, two_over_pi, magic);
-  const Val n = t - magic;
+// The sine of x = n pi/2 + r - low, |r| <= pi/4, or its cosine where n is odd, with the sign of quadrant n; a quarter
+// of a turn on for the cosine of x. Both take the same steps up to there, so that a kernel with both takes them once.
+Val near_circular(Val x, bool quarter_on) {
+  const Val t = fma(x, two_over_pi, round_magic);
+  const Val n = t - round_magic;
   const Val r1 = fma(n, -half_pi[0], x);  // exact, as is r1 - r
   const Val r = fma(n, -half_pi[1], r1);
   const Val low = fma(n, half_pi[2], fma(n, half_pi[1], r - r1));
@@ -28,8 +27,10 @@ Val near_circular(Val x, int quarters) {
   // 1 - r^2/2 + z^2 c, all but the first added up before it.
   const Val c = horner(z, {0x1.99e6c2p-16, -0x1.6c0c26p-10, 0x1.55554ap-5});
   const Val cosine = fma(r * -0.5, r, fma(z * z, c, r * low)) + 1;
-  const Val quadrant = t.number_bits();
-  const Val size = select(lt(quadrant << 31, 0), cosine, sine);
+  const Val bits = t.number_bits();
+  const Val odd = lt(bits << 31, 0);
+  const Val size = quarter_on ? select(odd, sine, cosine) : select(odd, cosine, sine);
+  const Val quadrant = quarter_on ? bits + 1 : bits;
   return (size.number_bits() ^ ((quadrant & 2) << 30)).cast_bits(DType::f32);
 }
 
@@ -73,13 +74,13 @@ Val finite(Val a, Val v) {
 Val sin(Val x) {
   const Val a = abs(x);
   const Val slow = sine_of_turns(half_turns(a, 11)) * copysign(x.lit(1), x);
-  return rare(!le(a, far), number(near_circular(x, 0)), finite(a, slow));
+  return rare(!le(a, far), number(near_circular(x, false)), finite(a, slow));
 }
 
 Val cos(Val x) {
   const Val a = abs(x);
   const Val slow = sine_of_turns(half_turns(a, 12) + (int64_t{1} << 62));
-  return rare(!le(a, far), number(near_circular(x, 1)), finite(a, slow));
+  return rare(!le(a, far), number(near_circular(x, true)), finite(a, slow));
 }
 
 }  // namespace ingot::loop::math::f32
