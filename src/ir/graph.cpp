@@ -132,6 +132,15 @@ ValueId Graph::scalar(DType dtype, double v) {
 }
 
 ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs, size_t n_results) {
+  return add_op(code, operands, attrs, n_results, true);
+}
+
+ValueId Graph::op_again(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs) {
+  return add_op(code, operands, attrs, any_count, false);
+}
+
+ValueId Graph::add_op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs,
+                      size_t n_results, bool assume_facts) {
   check_open();
   const OpInfo* info = op_info(code);
   if (!info) fail(Code::invalid_argument, "unknown op ", static_cast<uint32_t>(code));
@@ -149,6 +158,7 @@ ValueId Graph::op(OpCode code, std::span<const ValueId> operands, std::span<cons
     if (n_results != any_count && n_results != inference.results.size())
       inference.reject("has ", counted(inference.results.size(), "result"), ", n_results is ", n_results);
     for (const Inference::Fact& fact : inference.facts) {
+      if (!assume_facts) break;
       const DimId both[] = {fact.a, fact.b};
       try {
         switch (fact.need) {

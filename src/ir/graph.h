@@ -76,6 +76,10 @@ class Graph {
   static constexpr size_t any_count = 0;  // of results
   ValueId op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs = {},
              size_t n_results = any_count);
+  // The same of an op that the graph copied from has, with that graph's facts (skeleton()): what must hold follows
+  // there and is not asked again. Facts change how extents are written, and what is asked in the new terms may be more:
+  // with B*C == C a reshape of [B, C] to [B*C] is one to [C], for which B == 1 would be asked, though C may be 0.
+  ValueId op_again(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs);
   // Of the op appended last, by the pass that decomposes `origin` or copies what was.
   void set_origin(OpCode origin) { ops_.back().origin = origin; }
   void output(std::string_view name, ValueId value);
@@ -112,6 +116,8 @@ class Graph {
   void check_name(std::string_view name) const;
   void check_value(ValueId v) const;
   void add_name(ValueId v, std::string_view name);
+  ValueId add_op(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs, size_t n_results,
+                 bool assume_facts);
   ValueId add_value(Value value, std::string_view name);
 
   std::string name_;

@@ -25,7 +25,7 @@ void Rebuild::copy(const ir::Op& op) {
   std::vector<ValueId> operands;
   operands.reserve(op.operands.size());
   for (const ValueId v : op.operands) operands.push_back((*this)(v));
-  const ValueId first = to_.op(op.code, operands, named_attrs(op));
+  const ValueId first = to_.op_again(op.code, operands, named_attrs(op));
   to_.set_origin(op.origin);
   for (size_t i = 0; i < op.results.size(); ++i) now_[op.results[i]] = first + static_cast<ValueId>(i);
 }

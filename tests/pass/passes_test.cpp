@@ -234,6 +234,23 @@ TEST_CASE("facts that narrow a symbol do not move a slice") {
   CHECK(check(g, inputs, main_ways()) == "");
 }
 
+TEST_CASE("a fact does not make the ops before it ask for more") {
+  // The product says B*C == C. Seen with that, the reshape is one to [A, C], for which B == 1 would do; but so does C =
+  // 0.
+  Net n;
+  const DimId a = n.sym("A"), b = n.sym("B"), c = n.sym("C");
+  const ValueId x = n.in("x", DType::f32, {a, b, c}), y = n.in("y", DType::f32, {c, n.num(2)});
+  const DimId both[] = {b, c};
+  const ValueId flat =
+      n.op(OpCode::op_reshape, {x}, {{"shape", Attr::of_dims({a, n.g->dims().expr(ir::DimKind::mul, both)})}});
+  n.out(n.op(OpCode::op_matmul, {flat, y}));
+  const auto g = n.done();
+  const std::vector<Array> nothing = {floats({3, 7, 0}, {}), floats({0, 2}, {})};
+  const std::vector<Array> something = {floats({1, 1, 2}, {3, 4}), floats({2, 2}, {1, 2, 3, 4})};
+  CHECK(check(g, nothing, main_ways()) == "");
+  CHECK(check(g, something, main_ways()) == "");
+}
+
 TEST_CASE("of an op with several results only those that are used are left, and a second one like it is the first") {
   Net n;
   const ValueId x = n.in("x", DType::f32, {n.num(6), n.sym("N")});
