@@ -1,13 +1,17 @@
 #include "jit/cuda/nvrtc.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <cstddef>
 #include <exception>
 #include <memory>
 
 #include "base/error.h"
+#include "base/loaded_path.h"
+#include "jit/cuda/occupancy.h"
 
 namespace ingot::jit {
 
@@ -18,6 +22,7 @@ using Program = struct OpaqueProgram*;
 using Result = int;
 
 struct Nvrtc {
+  std::string path;
   Result (*create)(Program*, const char* source, const char* name, int headers, const char* const*, const char* const*);
   Result (*compile)(Program, int options, const char* const*);
   Result (*log_size)(Program, size_t*);
@@ -28,6 +33,7 @@ struct Nvrtc {
   const char* (*error)(Result);
   Result (*arch_count)(int*);
   Result (*archs)(int*);
+  Result (*version)(int*, int*);
 };
 
 std::vector<std::string> places(const std::string& library) {
@@ -36,6 +42,20 @@ std::vector<std::string> places(const std::string& library) {
   for (const char* soname : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"}) out.emplace_back(soname);
   for (const char* dir : {"/usr/local/cuda/lib64/", "/usr/local/cuda/targets/x86_64-linux/lib/"})
     for (const char* soname : {"libnvrtc.so.13", "libnvrtc.so.12"}) out.push_back(std::string(dir) + soname);
+  return out;
+}
+
+// Where the loader looks for a library by its bare name, as far as it tells.
+std::vector<std::string> search_path() {
+  std::vector<std::string> out;
+  const std::unique_ptr<void, int (*)(void*)> self(dlopen(nullptr, RTLD_LAZY), dlclose);
+  Dl_serinfo head;
+  if (!self || dlinfo(self.get(), RTLD_DI_SERINFOSIZE, &head) != 0) return out;
+  // The loader writes its strings behind the header.
+  std::vector<std::max_align_t> room(head.dls_size / sizeof(std::max_align_t) + 1);
+  auto* const info = reinterpret_cast<Dl_serinfo*>(room.data());
+  if (dlinfo(self.get(), RTLD_DI_SERINFOSIZE, info) != 0 || dlinfo(self.get(), RTLD_DI_SERINFO, info) != 0) return out;
+  for (unsigned i = 0; i < info->dls_cnt; ++i) out.emplace_back(info->dls_serpath[i].dls_name);
   return out;
 }
 
@@ -56,6 +76,7 @@ Nvrtc open(const std::string& library) {
     return p;
   };
   Nvrtc n{};
+  n.path = loaded_path(handle);
   n.create = reinterpret_cast<decltype(n.create)>(symbol("nvrtcCreateProgram"));
   n.compile = reinterpret_cast<decltype(n.compile)>(symbol("nvrtcCompileProgram"));
   n.log_size = reinterpret_cast<decltype(n.log_size)>(symbol("nvrtcGetProgramLogSize"));
@@ -66,17 +87,8 @@ Nvrtc open(const std::string& library) {
   n.error = reinterpret_cast<decltype(n.error)>(symbol("nvrtcGetErrorString"));
   n.arch_count = reinterpret_cast<decltype(n.arch_count)>(symbol("nvrtcGetNumSupportedArchs"));
   n.archs = reinterpret_cast<decltype(n.archs)>(symbol("nvrtcGetSupportedArchs"));
+  n.version = reinterpret_cast<decltype(n.version)>(symbol("nvrtcVersion"));
   return n;
-}
-
-// sm_90, sm_100, and with the letter of a feature set: sm_90a, sm_100f.
-bool is_sm(const std::string& target) {
-  if (!target.starts_with("sm_")) return false;
-  const size_t letter = target.find_first_not_of("0123456789", 3);
-  const size_t digits = std::min(letter, target.size()) - 3;
-  const bool ends =
-      letter == std::string::npos || (letter + 1 == target.size() && (target[letter] == 'a' || target[letter] == 'f'));
-  return ends && digits >= 2 && digits <= 3;
 }
 
 // What the library at hand compiles for; without one, what there is to choose from.
@@ -95,11 +107,11 @@ std::string known_targets(const std::string& library) {
   } catch (const Error&) {
     // Without the library a cubin cannot be had either, but the caller's fault is named first.
   }
-  return "such as sm_75, sm_80, sm_86, sm_89, sm_90, sm_100";
+  return known_sms();
 }
 
 std::vector<uint8_t> compile_here(const std::string& text, const std::string& target, const std::string& library) {
-  if (!is_sm(target))
+  if (sm_of(target) == 0)
     fail(Code::invalid_argument, "a cubin is made for one kind of GPU, and ",
          target.empty() ? "no target is given" : cat("\"", target, "\" is none"),
          "; expected sm_NN: ", known_targets(library));
@@ -132,6 +144,31 @@ std::vector<uint8_t> compile_here(const std::string& text, const std::string& ta
 }
 
 }  // namespace
+
+std::string find_nvrtc(const std::string& library) {
+  for (const std::string& place : places(library)) {
+    if (place.find('/') != std::string::npos) {
+      if (access(place.c_str(), R_OK) == 0) return place;
+      continue;
+    }
+    // By its name the loader gives out what is loaded already, wherever that lies.
+    if (void* loaded = dlopen(place.c_str(), RTLD_LAZY | RTLD_NOLOAD)) {
+      const std::string path = loaded_path(loaded);
+      dlclose(loaded);
+      return path;
+    }
+    for (const std::string& folder : search_path())
+      if (const std::string path = cat(folder, "/", place); access(path.c_str(), R_OK) == 0) return path;
+  }
+  return {};
+}
+
+NvrtcInfo nvrtc_info(const std::string& library) {
+  const Nvrtc nvrtc = open(library);
+  NvrtcInfo out{nvrtc.path};
+  if (nvrtc.version(&out.major, &out.minor) != 0) fail(Code::unavailable, "NVRTC does not tell its version");
+  return out;
+}
 
 std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library,
                                    bool own_thread) {

@@ -8,6 +8,17 @@
 
 namespace ingot::jit {
 
+// The file that would be opened as NVRTC, found without loading it; empty where there is none, or only the loader
+// knows.
+std::string find_nvrtc(const std::string& library);
+
+struct NvrtcInfo {
+  std::string path;
+  int major = 0, minor = 0;
+};
+// Of the library that compile_cubin() uses, which is loaded for it. Throws unavailable as that does.
+NvrtcInfo nvrtc_info(const std::string& library);
+
 // `target` is "sm_90" and the like; `library` a path to libnvrtc.so or empty. Throws unavailable, listing every place
 // tried, where there is no NVRTC; invalid_argument for a target that it does not know; internal with the compiler's log
 // where the text does not compile.

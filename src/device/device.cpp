@@ -3,14 +3,16 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "jit/cuda/occupancy.h"
 
 namespace ingot::device {
 
 namespace {
 
 // Numbers of CUdevice_attribute, CUpointer_attribute and CUmemPool_attribute.
-constexpr int multiprocessor_count = 16, compute_major = 75, compute_minor = 76, pools_supported = 115,
-              pointer_memory_type = 2, pointer_is_managed = 8, pointer_ordinal = 9, pool_release_threshold = 4;
+constexpr int clock_rate = 13, multiprocessor_count = 16, memory_clock_rate = 36, bus_width = 37, f32_to_f64 = 87,
+              compute_major = 75, compute_minor = 76, pools_supported = 115, pointer_memory_type = 2,
+              pointer_is_managed = 8, pointer_ordinal = 9, pool_release_threshold = 4;
 constexpr int pinned_allocation = 1, on_device = 1, memory_of_device = 2;  // CUmemAllocationType, CUmemLocationType,
                                                                            // CUmemorytype
 
@@ -46,6 +48,21 @@ Device::Device(std::shared_ptr<const Driver> driver, int ordinal) : driver_(std:
     d.cuMemPoolDestroy(pool_);  // the destructor does not run for a constructor that throws
     d.must(r, "setting up a memory pool");
   }
+}
+
+Speed Device::speed() const {
+  const auto attribute = [&](int which) {
+    int value = 0;
+    return driver_->cuDeviceGetAttribute(&value, which, handle_) == 0 && value > 0 ? static_cast<uint32_t>(value) : 0;
+  };
+  Speed out{.clock_khz = attribute(clock_rate),
+            .memory_clock_khz = attribute(memory_clock_rate),
+            .bus_bits = attribute(bus_width)};
+  out.bytes_per_s = uint64_t{out.memory_clock_khz} * 2000 * out.bus_bits / 8;
+  if (const jit::Multiprocessor* mp = jit::multiprocessor(sm_))
+    out.f32_per_s = uint64_t{out.clock_khz} * 1000 * limits_.multiprocessors * mp->f32_rate;
+  if (const uint32_t ratio = attribute(f32_to_f64)) out.f64_per_s = out.f32_per_s / ratio;
+  return out;
 }
 
 Device::~Device() {

@@ -10,6 +10,13 @@
 
 namespace ingot::device {
 
+// What the driver says of a device's speed; 0 is what it does not say.
+struct Speed {
+  uint32_t clock_khz = 0, memory_clock_khz = 0, bus_bits = 0;
+  uint64_t bytes_per_s = 0;               // of memory, twice a clock
+  uint64_t f32_per_s = 0, f64_per_s = 0;  // additions or multiplications
+};
+
 // One device of the driver. Free-threaded. Keeps the primary context, which it shares with the CUDA runtime and whoever
 // else uses it, from the first time that a run needs it.
 class Device {
@@ -29,6 +36,7 @@ class Device {
   int sm() const { return sm_; }
   const std::string& target() const { return target_; }  // "sm_90"
   const jit::cuda::DeviceLimits& limits() const { return limits_; }
+  Speed speed() const;
   // Throws unavailable.
   ContextHandle primary() const;
   // Memory in the order of a stream, kept by the library until trim(). Null where the device has no pools.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/loaded_path.h"
 
 namespace ingot::device {
 
@@ -13,14 +14,14 @@ namespace {
 // Numbers of CUresult that decide which status a failure is.
 constexpr Result out_of_memory = 2, not_initialized = 3, deinitialized = 4, device_unavailable = 46, no_device = 100,
                  invalid_image = 200, no_binary_for_gpu = 209, ecc_uncorrectable = 214, invalid_ptx = 218,
-                 jit_disabled = 223, illegal_address = 700, launch_out_of_resources = 701, launch_failed = 719,
-                 tensor_memory_leak = 721, system_not_ready = 802, not_supported_on_device = 804,
+                 jit_disabled = 223, not_found = 500, illegal_address = 700, launch_out_of_resources = 701,
+                 launch_failed = 719, tensor_memory_leak = 721, system_not_ready = 802, not_supported_on_device = 804,
                  capture_unsupported = 900, capture_last = 908;
 
 Code code_of(Result r) {
   if (r == out_of_memory || r == launch_out_of_resources) return Code::out_of_memory;
   if (r == not_initialized || r == deinitialized || r == device_unavailable || r == no_device) return Code::unavailable;
-  if (r == invalid_image || r == no_binary_for_gpu || (r >= invalid_ptx && r <= jit_disabled)) return Code::unavailable;
+  if (Driver::refuses_image(r)) return Code::unavailable;
   if (r >= system_not_ready && r <= not_supported_on_device) return Code::unavailable;
   if (r == ecc_uncorrectable || r == illegal_address || (r > launch_out_of_resources && r <= launch_failed) ||
       r == tensor_memory_leak)
@@ -47,6 +48,7 @@ void* open_library(const std::string& library) {
 std::shared_ptr<const Driver> Driver::open(const std::string& library) {
   void* const handle = open_library(library);
   const std::shared_ptr<Driver> d(new Driver());
+  d->path_ = loaded_path(handle);
   std::string missing;
 #define INGOT_CUDA_REQUIRED(name, parameters)                             \
   d->name = reinterpret_cast<Result(*) parameters>(dlsym(handle, #name)); \
@@ -62,6 +64,10 @@ std::shared_ptr<const Driver> Driver::open(const std::string& library) {
     fail(Code::unavailable, "the CUDA driver names no devices: ", d->words(r));
   if (d->device_count_ == 0) fail(Code::unavailable, "the CUDA driver has no device");
   return d;
+}
+
+bool Driver::refuses_image(Result r) noexcept {
+  return r == invalid_image || r == no_binary_for_gpu || (r >= invalid_ptx && r <= jit_disabled) || r == not_found;
 }
 
 std::string Driver::words(Result r) const {

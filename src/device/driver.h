@@ -81,6 +81,7 @@ class Driver final : ForkHandler {
 
   // 12040 for CUDA 12.4: the newest version of the API that it serves.
   int version() const { return version_; }
+  const std::string& path() const { return path_; }
   int device_count() const { return device_count_; }
 
   // Throws for any result but success; `what` says what was being done. OUT_OF_MEMORY; UNAVAILABLE where the driver
@@ -94,6 +95,8 @@ class Driver final : ForkHandler {
     must(cuStreamIsCapturing(stream, &status), "asking whether a stream is being captured");
     return status != 0;
   }
+  // Whether the driver will not have a cubin, as it is damaged, lacks a function, or is another device's.
+  static bool refuses_image(Result r) noexcept;
   // "CUDA_ERROR_OUT_OF_MEMORY (2): out of memory".
   std::string words(Result r) const;
   // False in a forked child, where the driver must not be called at all.
@@ -115,6 +118,7 @@ class Driver final : ForkHandler {
   void after_fork_in_child() noexcept override { forked_.store(true, std::memory_order_relaxed); }
 
   int version_ = 0, device_count_ = 0;
+  std::string path_;
   std::atomic<bool> forked_{false};
   ForkRegistration registration_{*this};
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -18,8 +19,10 @@ namespace ingot::device {
 class Kernel final : ForkHandler {
  public:
   // `artifact` is one whose image is a cubin and whose entries are its functions. Throws invalid_argument for other
-  // bytes (a cache treats that as a miss).
-  Kernel(std::shared_ptr<const Driver> driver, std::span<const uint8_t> artifact);
+  // bytes (a cache treats that as a miss). `renew`, where there is one, makes the artifact anew: it is asked once for
+  // that if the driver will not have this one.
+  Kernel(std::shared_ptr<const Driver> driver, std::span<const uint8_t> artifact,
+         std::function<std::vector<uint8_t>()> renew = {});
   ~Kernel();
 
   // The entries as functions of the scope's context, in the order of the artifact; they live as long as the kernel.
@@ -36,14 +39,18 @@ class Kernel final : ForkHandler {
     std::vector<FunctionHandle> functions;
     std::unique_ptr<Loaded> older;
   };
+  void take(std::span<const uint8_t> artifact) const;
+  Result try_load(const Scope& scope, Loaded& into) const;
+  const FunctionHandle* publish(std::unique_ptr<Loaded> fresh) const;
   void before_fork() noexcept override { loading_.lock(); }
   void after_fork_in_parent() noexcept override { loading_.unlock(); }
   void after_fork_in_child() noexcept override { loading_.unlock(); }
 
   std::shared_ptr<const Driver> driver_;
-  std::vector<uint8_t> cubin_;
-  std::vector<std::string> entries_;
   mutable std::mutex loading_;
+  mutable std::vector<uint8_t> cubin_;
+  mutable std::vector<std::string> entries_;
+  mutable std::function<std::vector<uint8_t>()> renew_;
   mutable std::atomic<Loaded*> loaded_{nullptr};  // only ever grows
   ForkRegistration registration_{*this};
 };

@@ -4,6 +4,7 @@
 
 #include "engine/describe.h"
 #include "engine/executable.h"
+#include "jit/cuda/occupancy.h"
 #include "jit/image/isa.h"
 #include "jit/interp/interp.h"
 #include "loop/schedule.h"
@@ -93,6 +94,8 @@ std::shared_ptr<Executable> Executable::compile(std::shared_ptr<Context> context
   const std::string& target = options.target;
   if (!target.empty() && !target.starts_with("sm_") && !jit::can_run(target, target))
     fail(Code::invalid_argument, "target \"", target, "\" is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN");
+  if (target.starts_with("sm_") && !jit::multiprocessor(jit::sm_of(target)))
+    fail(Code::invalid_argument, "target \"", target, "\" is none of ", jit::known_sms());
   if (options.backend == Backend::cuda && !target.empty() && !target.starts_with("sm_"))
     fail(Code::invalid_argument, "target \"", target, "\" is no GPU: expected sm_NN");
   const std::shared_ptr<Executable> out(new Executable());

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <charconv>
 
+#include "engine/device_kernels.h"
+#include "engine/device_report.h"
 #include "engine/json_writer.h"
 #include "engine/kernels.h"
 #include "ir/text.h"
 #include "jit/cuda/emit.h"
-#include "jit/cuda/nvrtc.h"
+#include "jit/image/artifact.h"
 #include "jit/image/isa.h"
+#include "loop/float_ops.h"
 
 namespace ingot::engine {
 
@@ -97,6 +100,21 @@ void tensors(JsonWriter& out, const Executable& e, const fuse::Step& step) {
   }
 }
 
+// Operations on floats, by the elements that each is done for: loop::float_ops().
+void float_ops(JsonWriter& out, const Executable& e, const fuse::Step& step) {
+  if (step.routine) return;
+  for (const loop::FloatOps& ops : loop::float_ops(step.kernel)) {
+    std::vector<ir::DimId> extents;
+    for (size_t a = 0; a < step.kernel.axis_count(); ++a)
+      if (ops.axes >> a & 1) extents.push_back(step.sizes[a]);
+    out.begin_object();
+    out.field("dtype", ir::name(ops.type));
+    out.field("extents", shape_text(e.plan().dims, extents));
+    out.field("count", ops.count);
+    out.end();
+  }
+}
+
 // "reason" for people, "why" and the facts that it has for programs.
 void reason(JsonWriter& out, const Executable& e, const std::vector<std::string>& names, const fuse::Reason& r) {
   out.field("reason", fuse::to_text(r, e.optimised(), e.plan().dims, names));
@@ -151,6 +169,9 @@ std::string json(const Executable& e) {
     out.begin_array("tensors");
     tensors(out, e, step);
     out.end();
+    out.begin_array("float_ops");
+    float_ops(out, e, step);
+    out.end();
     out.end();
   }
   out.end();
@@ -187,15 +208,27 @@ std::string json(const Executable& e) {
   return out.take();
 }
 
+bool for_devices(const Executable& e) {
+  return e.options().backend == Backend::cuda || e.options().target.starts_with("sm_");
+}
+
+// The cubin of a step, or the artifact that it is cached in.
+std::string device_code(const Executable& e, std::string_view what, size_t step) {
+  if (what == "llvm" || what == "asm")
+    fail(Code::invalid_argument, "code for GPUs has no \"", what, "\"; there are cuda, cubin and artifact");
+  DeviceKernels& kernels = e.context()->device_kernels();
+  std::string target = e.options().target;
+  if (target.empty() && e.options().backend == Backend::cuda) target = kernels.preferred().target();
+  std::vector<uint8_t> bytes = kernels.artifact(source_of(e.plan().steps[step].kernel, e.kernel_bytes(step)), target);
+  if (what == "cubin") bytes = jit::decode_artifact(bytes).image;
+  return {bytes.begin(), bytes.end()};
+}
+
 std::string kernel_part(const Executable& e, std::string_view what, size_t program) {
   const size_t step = e.first_step(program);
   if (what == "cuda") return cat("// kernel ", program, "\n", jit::emit_cuda(e.plan().steps[step].kernel));
-  if (what == "cubin") {
-    const std::vector<uint8_t> bytes =
-        jit::compile_cubin(jit::emit_cuda(e.plan().steps[step].kernel), e.options().target, e.context()->nvrtc());
-    return {bytes.begin(), bytes.end()};
-  }
   if (what == "kernel") return cat("// kernel ", program, "\n", e.kernel(step).text, e.kernel(step).schedule);
+  if (what == "cubin" || for_devices(e)) return device_code(e, what, step);
   const uint32_t kind = what == "llvm" ? 1 : what == "asm" ? 2 : 0;
   const std::string target = e.options().target.empty() ? std::string(jit::host_target()) : e.options().target;
   const std::vector<uint8_t> bytes = e.context()->kernels().emit(e.kernel_bytes(step), target, kind);
@@ -210,12 +243,13 @@ std::string describe(const Executable& e, std::string_view what) {
   if (what == "graph") return ir::print(e.optimised());
   if (what == "fusion") return fusion(e);
   if (what == "json") return json(e);
+  if (what == "device") return device_report(e);
   const size_t slash = what.find('/');
   const std::string_view stage = what.substr(0, slash);
   static constexpr std::string_view stages[] = {"kernel", "llvm", "asm", "artifact", "cuda", "cubin"};
   if (std::find(std::begin(stages), std::end(stages), stage) == std::end(stages))
     fail(Code::invalid_argument, "\"", what,
-         "\" is none of source, graph, fusion, kernel, llvm, asm, cuda, artifact, cubin, json");
+         "\" is none of source, graph, fusion, kernel, llvm, asm, cuda, artifact, cubin, device, json");
   const size_t n = e.distinct_kernels();
   if (slash != std::string_view::npos) {
     const std::string_view number = what.substr(slash + 1);

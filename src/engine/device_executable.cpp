@@ -75,8 +75,10 @@ const Executable::DeviceBodies& Executable::compile_for(const device::Device& de
   fresh->kernels.resize(programs + routines.size());
   compile_all(fresh->kernels.size(), cancel, [&](size_t i) {
     DeviceKernels& kernels = context_->device_kernels();
-    fresh->kernels[i] = i < programs ? kernels.get(device, programs_[i].program->kernel, programs_[i].bytes, target)
-                                     : kernels.get(device, plan_.steps[routines[i - programs]].routine, target);
+    fresh->kernels[i] = kernels.get(device,
+                                    i < programs ? source_of(programs_[i].program->kernel, programs_[i].bytes)
+                                                 : source_of(plan_.steps[routines[i - programs]].routine),
+                                    target);
   });
   size_t next = programs;
   for (const uint32_t p : program_of_) fresh->of_step.push_back(fresh->kernels[p == no_program ? next++ : p].get());

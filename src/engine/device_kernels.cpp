@@ -1,15 +1,16 @@
 #include "engine/device_kernels.h"
 
 #include <chrono>
+#include <fstream>
+#include <iterator>
 
 #include "base/bytes.h"
+#include "base/hash.h"
 #include "engine/executable.h"
 #include "engine/kernels.h"
-#include "jit/cuda/emit.h"
 #include "jit/cuda/nvrtc.h"
-#include "jit/cuda/routines.h"
-#include "jit/image/artifact.h"
 #include "jit/image/build_id.h"
+#include "jit/image/module.h"
 #include "runtime/device_copy.h"
 
 namespace ingot::engine {
@@ -23,19 +24,33 @@ const std::string& own_build_id() {
   return id;
 }
 
-// The text is a function of the kernel and of this library; `text` is asked for where that has no build-id.
-cache::Key make_key(std::span<const uint8_t> kernel, const std::string& target,
-                    const std::function<std::string()>& text) {
+// The text is a function of the kernel and of this library; it stands for it where that has no build-id. `compiler` is
+// empty for an entry that serves where there is no NVRTC: as a pack, it takes the code of any.
+cache::Key make_key(const DeviceSource& source, const std::string& target, const std::string& compiler) {
   const std::string& id = own_build_id();
   ByteWriter w;
   w.put_string("ingot cuda kernel");
   w.put(jit::module_stamp.kernel_format);
   w.put(jit::module_stamp.artifact_format);
-  w.put_string(id.empty() ? text() : id);
+  w.put_string(id.empty() ? source.text() : id);
+  w.put_string(compiler);
   w.put_string(target);
-  w.put(static_cast<uint32_t>(kernel.size()));
-  w.put_bytes(kernel);
+  w.put(static_cast<uint32_t>(source.identity.size()));
+  w.put_bytes(source.identity);
   return cache::Key::of(std::move(w.bytes()));
+}
+
+// The build-id, else a hash of all that the file holds; empty where it cannot be read.
+std::string identify(const std::string& path) {
+  if (path.empty()) return {};
+  try {
+    return jit::module_build_id(path);
+  } catch (const Error& e) {
+    if (e.code() != Code::unavailable) throw;
+  }
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  return bytes.empty() ? "" : hash128({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}).hex();
 }
 
 }  // namespace
@@ -80,35 +95,77 @@ const device::Device& DeviceKernels::preferred() {
   return at(0);
 }
 
-std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device, const loop::Kernel& kernel,
-                                                         std::span<const uint8_t> bytes, const std::string& target) {
-  return get(device, bytes, [&] { return jit::emit_cuda(kernel); }, jit::cuda::entry_names(kernel), target);
+std::string DeviceKernels::compiler_id() {
+  {
+    const std::lock_guard lock(lock_);
+    if (compiler_id_) return *compiler_id_;
+  }
+  std::string id = identify(jit::find_nvrtc(context_.nvrtc()));
+  const std::lock_guard lock(lock_);
+  if (!compiler_id_) compiler_id_ = std::move(id);
+  return *compiler_id_;
 }
 
-std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device, const loop::Routine& routine,
-                                                         const std::string& target) {
-  const std::string text = jit::cuda::routine_text(routine);
-  return get(
-      device, {reinterpret_cast<const uint8_t*>(text.data()), text.size()},
-      [&] { return jit::cuda::routine_text(routine); }, jit::cuda::routine_entries(routine), target);
+std::vector<uint8_t> DeviceKernels::compile(const DeviceSource& source, const std::string& target) {
+  const std::string text = source.text();
+  const Span span(context_.trace(), "compile", [&] { return cat(text.size(), " bytes of CUDA C++ for ", target); });
+  Counters& counters = context_.counters();
+  counters.misses.fetch_add(1, std::memory_order_relaxed);
+  const auto began = std::chrono::steady_clock::now();
+  std::vector<uint8_t> artifact = device::encode(
+      target, source.entries, jit::compile_cubin(text, target, context_.nvrtc(), !context_.options().no_threads));
+  const auto took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began);
+  counters.compile_ns.fetch_add(static_cast<uint64_t>(took.count()), std::memory_order_relaxed);
+  counters.compiles.fetch_add(1, std::memory_order_relaxed);
+  // Now that it is loaded it is known which one it was.
+  std::string id = identify(jit::nvrtc_info(context_.nvrtc()).path);
+  const std::lock_guard lock(lock_);
+  compiler_id_ = std::move(id);
+  return artifact;
 }
 
-std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device,
-                                                         std::span<const uint8_t> identity,
-                                                         const std::function<std::string()>& make_text,
-                                                         std::span<const char* const> entries,
+std::optional<cache::Blob> DeviceKernels::find_stored(const DeviceSource& source, const std::string& target) {
+  cache::Miss why;
+  auto blob = context_.kernels().stack().get(make_key(source, target, compiler_id()), &why);
+  if (!blob) context_.counters().missed[static_cast<size_t>(why.reason)].fetch_add(1, std::memory_order_relaxed);
+  return blob;
+}
+
+void DeviceKernels::store(const DeviceSource& source, const std::string& target, std::span<const uint8_t> artifact) {
+  cache::Stack& stack = context_.kernels().stack();
+  stack.put(make_key(source, target, compiler_id()), artifact);
+  stack.put(make_key(source, target, ""), artifact);
+}
+
+std::vector<uint8_t> DeviceKernels::artifact(const DeviceSource& source, const std::string& target) {
+  if (auto blob = find_stored(source, target)) {
+    context_.counters().disk_hits.fetch_add(1, std::memory_order_relaxed);
+    return {blob->begin(), blob->end()};
+  }
+  std::vector<uint8_t> made = compile(source, target);
+  store(source, target, made);
+  return made;
+}
+
+std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& device, const DeviceSource& source,
                                                          const std::string& target) {
-  const cache::Key key = make_key(identity, target, make_text);
+  const cache::Key key = make_key(source, target, compiler_id());
   Counters& counters = context_.counters();
   if (auto known = memory_.find(key)) {
     counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
     return known;
   }
   // As for CPU code: the stores, which may be the host's, are asked and told with no key owned.
-  cache::Miss why;
-  if (const auto blob = context_.kernels().stack().get(key, &why)) {
+  if (const auto blob = find_stored(source, target)) {
+    // A cache can only miss: what the driver will not have is compiled anew, and replaces it.
+    const auto renew = [this, source, target] {
+      context_.log().write(LogLevel::warning, "a cached kernel is refused by the CUDA driver and is compiled anew");
+      std::vector<uint8_t> made = compile(source, target);
+      store(source, target, made);
+      return made;
+    };
     try {
-      auto loaded = std::make_shared<const device::Kernel>(device.shared_driver(), *blob);
+      auto loaded = std::make_shared<const device::Kernel>(device.shared_driver(), *blob, renew);
       counters.disk_hits.fetch_add(1, std::memory_order_relaxed);
       return memory_.get_or_make(
           key, [&]() -> cache::MemoryCache<device::Kernel>::Made { return {std::move(loaded), blob->size()}; });
@@ -116,24 +173,14 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
       if (e.code() != Code::invalid_argument) throw;
       context_.log().write(LogLevel::warning, "a cached kernel is not usable and is compiled anew: ", e.message());
     }
-  } else {
-    counters.missed[static_cast<size_t>(why.reason)].fetch_add(1, std::memory_order_relaxed);
   }
   std::vector<uint8_t> artifact;  // stays empty where another thread compiles
   auto made = memory_.get_or_make(key, [&]() -> cache::MemoryCache<device::Kernel>::Made {
-    const std::string text = make_text();
-    const Span span(context_.trace(), "compile", [&] { return cat(text.size(), " bytes of CUDA C++ for ", target); });
-    counters.misses.fetch_add(1, std::memory_order_relaxed);
-    const auto began = std::chrono::steady_clock::now();
-    artifact = device::encode(target, entries,
-                              jit::compile_cubin(text, target, context_.nvrtc(), !context_.options().no_threads));
-    const auto took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - began);
-    counters.compile_ns.fetch_add(static_cast<uint64_t>(took.count()), std::memory_order_relaxed);
-    counters.compiles.fetch_add(1, std::memory_order_relaxed);
+    artifact = compile(source, target);
     return {std::make_shared<const device::Kernel>(device.shared_driver(), artifact), artifact.size()};
   });
   if (artifact.empty()) counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
-  else context_.kernels().stack().put(key, artifact);
+  else store(source, target, artifact);
   return made;
 }
 
@@ -148,7 +195,7 @@ std::shared_ptr<const device::Kernel> DeviceKernels::copier(const device::Device
                                                             uint32_t rank, size_t item) {
   if (auto known = find_copier(target, rank, item)) return known;
   const loop::Kernel kernel = runtime::copy_kernel(rank, item);
-  std::shared_ptr<const device::Kernel> made = get(device, kernel, loop::encode(kernel), target);
+  std::shared_ptr<const device::Kernel> made = get(device, source_of(kernel, loop::encode(kernel)), target);
   const std::lock_guard lock(lock_);
   return copiers_.emplace(std::tuple(target, rank, item), std::move(made)).first->second;
 }

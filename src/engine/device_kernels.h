@@ -3,10 +3,10 @@
 
 #include <array>
 #include <atomic>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <tuple>
@@ -16,7 +16,7 @@
 #include "cache/memory.h"
 #include "device/kernel.h"
 #include "engine/context.h"
-#include "jit/program.h"
+#include "engine/device_source.h"
 
 namespace ingot::engine {
 
@@ -27,17 +27,18 @@ class DeviceKernels final : ForkHandler {
  public:
   explicit DeviceKernels(Context& context) : context_(context), memory_(context.options().memory) {}
 
+  // Throws unavailable where there is none.
+  std::shared_ptr<const device::Driver> driver();
   // Throws unavailable where there is no driver or device, invalid_argument for an ordinal that is none.
   const device::Device& at(int ordinal);
   // That of the CUDA context which is current on this thread, else the first.
   const device::Device& preferred();
 
-  // Blocks while another thread makes the same kernel. `bytes` are the program's canonical bytes; target "sm_NN".
-  std::shared_ptr<const device::Kernel> get(const device::Device& device, const loop::Kernel& kernel,
-                                            std::span<const uint8_t> bytes, const std::string& target);
-  // The same for a step that is no kernel.
-  std::shared_ptr<const device::Kernel> get(const device::Device& device, const loop::Routine& routine,
+  // Blocks while another thread makes the same kernel. Target "sm_NN".
+  std::shared_ptr<const device::Kernel> get(const device::Device& device, const DeviceSource& source,
                                             const std::string& target);
+  // The artifact, from disk or the host's cache, else compiled and put there. Needs no driver.
+  std::vector<uint8_t> artifact(const DeviceSource& source, const std::string& target);
   // The kernel of runtime::copy_kernel().
   std::shared_ptr<const device::Kernel> copier(const device::Device& device, const std::string& target, uint32_t rank,
                                                size_t item);
@@ -56,15 +57,17 @@ class DeviceKernels final : ForkHandler {
   void before_fork() noexcept override { lock_.lock(); }
   void after_fork_in_parent() noexcept override { lock_.unlock(); }
   void after_fork_in_child() noexcept override { lock_.unlock(); }
-  std::shared_ptr<const device::Driver> driver();
-  std::shared_ptr<const device::Kernel> get(const device::Device& device, std::span<const uint8_t> identity,
-                                            const std::function<std::string()>& make_text,
-                                            std::span<const char* const> entries, const std::string& target);
+  // Build-id or hash of the NVRTC that compiles, or would: empty where there is none.
+  std::string compiler_id();
+  std::vector<uint8_t> compile(const DeviceSource& source, const std::string& target);
+  std::optional<cache::Blob> find_stored(const DeviceSource& source, const std::string& target);
+  void store(const DeviceSource& source, const std::string& target, std::span<const uint8_t> artifact);
 
   Context& context_;
   cache::MemoryCache<device::Kernel> memory_;
   std::mutex lock_;
   std::shared_ptr<const device::Driver> driver_;
+  std::optional<std::string> compiler_id_;
   // By ordinal; found without the lock once they are there.
   static constexpr size_t most_devices = 256;
   std::array<std::atomic<const device::Device*>, most_devices> known_{};

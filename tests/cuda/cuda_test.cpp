@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
@@ -18,6 +19,9 @@
 using namespace ingot;
 
 namespace {
+
+// Before anything has loaded one.
+const std::string found_at_start = jit::find_nvrtc("");
 
 // A row softmax over f32, as the planner makes it.
 loop::Kernel softmax() {
@@ -107,6 +111,22 @@ TEST_CASE("every sample compiles to a cubin for sm_90") {
       return;
     }
   }
+}
+
+TEST_CASE("the NVRTC that is found without loading it is the one that is loaded") {
+  jit::NvrtcInfo loaded;
+  try {
+    loaded = jit::nvrtc_info("");
+  } catch (const Error& e) {
+    if (e.code() != Code::unavailable) throw;
+    std::cout << "SKIP: nvrtc: NVRTC is not installed\n";
+    return;
+  }
+  CHECK(loaded.major >= 11);
+  REQUIRE(!found_at_start.empty());
+  CHECK(std::filesystem::equivalent(found_at_start, loaded.path));
+  CHECK(std::filesystem::equivalent(jit::find_nvrtc(""), loaded.path));
+  CHECK(jit::find_nvrtc("/nowhere/libnvrtc.so").empty());
 }
 
 TEST_CASE("a missing library and an unknown target say so") {

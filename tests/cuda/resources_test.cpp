@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <regex>
 
 #include "base/error.h"
+#include "jit/cuda/cubin.h"
 #include "jit/cuda/emit.h"
 #include "jit/cuda/nvrtc.h"
 #include "run_test.h"
@@ -103,6 +105,29 @@ TEST_CASE("kernels of the main kinds use no local memory") {
       CHECK(entries > 0);
     }
   }
+}
+
+TEST_CASE("registers and shared memory are read from a cubin as cuobjdump does") {
+  const Tool tool;
+  if (!available(tool)) return;
+  const std::regex entry("Function (\\w+):\\s+REG:(\\d+) STACK:\\d+ SHARED:(\\d+)");
+  for (const std::string& target : targets())
+    for (const Shaped& s : shaped_kernels()) {
+      const std::vector<uint8_t> cubin = compiled(s.kernel, target);
+      const jit::CubinResources ours = jit::read_cubin(cubin);
+      const std::string text = tool.run("--dump-resource-usage", cubin);
+      size_t entries = 0;
+      for (std::sregex_iterator i(text.begin(), text.end(), entry), end; i != end; ++i, ++entries) {
+        const std::smatch& m = *i;
+        INFO(target, ", ", std::string(s.name), ", ", m[0].str());
+        const auto found =
+            std::find_if(ours.entries.begin(), ours.entries.end(), [&](const auto& e) { return e.name == m[1].str(); });
+        REQUIRE(found != ours.entries.end());
+        CHECK(found->registers == static_cast<uint32_t>(std::stoi(m[2])));
+        CHECK(found->shared_bytes == static_cast<uint32_t>(std::stoi(m[3])));
+      }
+      CHECK(entries == ours.entries.size());
+    }
 }
 
 TEST_CASE("the form for compact views makes 16-byte accesses") {

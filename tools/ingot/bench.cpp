@@ -18,7 +18,10 @@ using nlohmann::ordered_json;
 constexpr int fresh_processes = 7;
 
 FirstCall in_fresh_process(const BenchArgs& args, const std::string& graph, const std::string& cache_dir) {
-  std::vector<std::string> argv{"bench", graph, "--probe", cache_dir, "--threads", std::to_string(args.engine.threads)};
+  std::vector<std::string> argv{"bench",     graph,
+                                "--probe",   cache_dir,
+                                "--threads", std::to_string(args.engine.threads),
+                                "--backend", args.engine.backend};
   const auto repeat = [&](const char* flag, const std::vector<std::string>& values) {
     for (const std::string& v : values) argv.insert(argv.end(), {flag, v});
   };
@@ -58,6 +61,7 @@ ordered_json report(const BenchArgs& args, const Figures& f) {
           {"sizes", f.sizes},
           {"tiny", f.tiny},
           {"backend_used", f.backend},
+          {"device", f.device.empty() ? ordered_json() : ordered_json(f.device)},
           {"threads", args.engine.threads},
           {"kernels", f.kernels},
           {"launches", f.launches},
@@ -86,10 +90,10 @@ std::string time_text(double ns) {
 }
 
 std::string table(const BenchArgs& args, const Figures& f) {
-  std::string out =
-      cat(shown(args.graph, true), f.sizes.empty() ? "" : " with ", f.sizes, ": ",
-          counted(f.kernels, "kernel", "kernels"), ", ", counted(f.launches, "launch", "launches"), " (unfused ",
-          f.unfused_launches, "), ", f.backend, ", ", counted(args.engine.threads, "thread", "threads"), "\n");
+  std::string out = cat(shown(args.graph, true), f.sizes.empty() ? "" : " with ", f.sizes, ": ",
+                        counted(f.kernels, "kernel", "kernels"), ", ", counted(f.launches, "launch", "launches"),
+                        " (unfused ", f.unfused_launches, "), ", f.backend, ", ",
+                        f.device.empty() ? counted(args.engine.threads, "thread", "threads") : f.device, "\n");
   const auto row = [&](const char* what, const std::array<std::string, 5>& cells, const std::string& note) {
     char text[256];
     std::snprintf(text, sizeof text, "  %-22s %9s %9s %9s %9s %5s  %s\n", what, cells[0].c_str(), cells[1].c_str(),
@@ -108,8 +112,10 @@ std::string table(const BenchArgs& args, const Figures& f) {
        cat(counted(f.bytes_read, "byte", "bytes"), " read, ", f.bytes_written, " written; a sample is the mean of ",
            counted(f.fused_calls, "call", "calls")));
   line("unfused call", f.unfused, "a kernel for every op");
-  line("memcpy", f.memory, "moves as many bytes as the warm call");
-  line("dispatch", f.dispatch, f.tiny.empty() ? "the same sizes" : "a call with " + f.tiny);
+  line("memcpy", f.memory, cat("moves as many bytes as the warm call", f.device.empty() ? "" : ", on the device"));
+  line("dispatch", f.dispatch,
+       cat(f.tiny.empty() ? "the same sizes" : "a call with " + f.tiny,
+           f.device.empty() ? "" : "; enqueued one after the other"));
   const auto ratio = [&](const char* what, const Samples& above, const char* note) {
     char text[32];
     std::snprintf(text, sizeof text, "%.2f", spread(above).median / spread(f.fused).median);

@@ -29,11 +29,11 @@ struct Figures {
   Samples warm_disk;  // everything on disk: context, plan, prepare and the first run
   // This process.
   Samples later_compile;           // plan and prepare of the same kernels in a new context, compiler loaded
-  Samples fused, unfused, memory;  // a call on the given sizes; memcpy of the bytes the fused call moves
+  Samples fused, unfused, memory;  // a call on the given sizes; a copy of the bytes the fused call moves
   Samples dispatch;                // a call on tiny sizes
   uint64_t fused_calls = 0;        // that one sample of `fused` averages
   uint64_t kernels = 0, launches = 0, unfused_launches = 0, bytes_read = 0, bytes_written = 0;
-  std::string backend, tiny, sizes;
+  std::string backend, device, tiny, sizes;  // device: that of CUDA
 };
 // The part that needs no other process. Throws if fused and unfused results differ.
 void measure_calls(const BenchArgs& args, const std::string& source, Figures& figures);

@@ -1,7 +1,4 @@
 // ingot doctor: what works here, and why the rest does not.
-#include <dlfcn.h>
-#include <link.h>
-
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -58,58 +55,45 @@ void probe_backend(Report& report, ingot_context* context, const char* what, con
   }
 }
 
-// The path under which this process has loaded NVRTC; empty if it has not.
-std::string loaded_nvrtc() {
-  std::string path;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* out) {
-        const std::string_view name = info->dlpi_name;
-        const size_t slash = name.rfind('/');
-        const std::string_view file = name.substr(slash == std::string_view::npos ? 0 : slash + 1);
-        // Its companion libnvrtc-builtins is loaded too.
-        if (file.starts_with("libnvrtc.")) *static_cast<std::string*>(out) = name;
-        return 0;
-      },
-      &path);
-  return path;
-}
-
-std::string nvrtc_version(const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
-  if (!library) return {};
-  using Version = int (*)(int*, int*);
-  const auto version = reinterpret_cast<Version>(dlsym(library, "nvrtcVersion"));
-  int major = 0, minor = 0;
-  const bool known = version && version(&major, &minor) == 0;
-  dlclose(library);
-  return known ? cat(", version ", major, ".", minor) : std::string();
-}
-
-// Optional, so its absence is no problem. The library looks for it as it does for `compile --emit cubin`.
-void probe_nvrtc(Report& report, ingot_context* context) {
-  try {
-    EngineOptions options;
-    options.target = "sm_90";
-    const Graph graph = parse_graph(context, probe, "probe");
-    describe(compile_graph(context, graph.get(), options).get(), "cubin");
-    const std::string path = loaded_nvrtc();
-    report.line("NVRTC", cat(path, nvrtc_version(path), ", makes cubins"));
-  } catch (const ToolError& e) {
-    if (const std::string path = loaded_nvrtc(); !path.empty())
-      report.problem("NVRTC", cat(path, nvrtc_version(path), ": ", e.what()));
-    else report.line("NVRTC", cat("none, so no cubins; INGOT_NVRTC may name one. ", e.what()));
-  }
-}
-
-// Optional, too.
+// Driver and NVRTC are optional, so their absence is no problem. What is said comes from the library, which looks for
+// them as it does for runs and for `compile --emit cubin`.
 void probe_cuda(Report& report, ingot_context* context) {
+  EngineOptions options;
+  options.backend = "cuda";
+  const Graph graph = parse_graph(context, probe, "probe");
+  const auto said = nlohmann::json::parse(describe(compile_graph(context, graph.get(), options).get(), "device"));
+  if (said["driver"].is_null()) {
+    report.line("CUDA driver", cat("not here. ", said["driver_error"].get<std::string>()));
+  } else {
+    const auto& driver = said["driver"];
+    report.line("CUDA driver",
+                cat(driver["library"].get<std::string>(), ", serves CUDA ", driver["version"].get<std::string>()));
+    for (const auto& d : said["devices"])
+      report.line("CUDA device",
+                  cat(d["ordinal"].get<int>(), ": ", d["name"].get<std::string>(), ", ", d["target"].get<std::string>(),
+                      ", ", d["multiprocessors"].get<int>(), " multiprocessors"));
+    try {
+      const std::string fault = run_probe(context, "cuda");
+      if (fault.empty()) report.line("CUDA", "compiles, runs, right result");
+      else report.problem("CUDA", fault);
+    } catch (const ToolError& e) {
+      if (e.exit == exit_unsupported) report.line("CUDA", cat("not here. ", e.what()));
+      else report.problem("CUDA", e.what());
+    }
+  }
+  if (said["nvrtc"].is_null()) {
+    report.line("NVRTC", cat("none, so no cubins; INGOT_NVRTC may name one. ", said["nvrtc_error"].get<std::string>()));
+    return;
+  }
+  const std::string what =
+      cat(said["nvrtc"]["library"].get<std::string>(), ", version ", said["nvrtc"]["version"].get<std::string>());
   try {
-    const std::string fault = run_probe(context, "cuda");
-    if (fault.empty()) report.line("CUDA", "compiles, runs, right result");
-    else report.problem("CUDA", fault);
+    options.backend = "auto";
+    options.target = "sm_90";
+    describe(compile_graph(context, graph.get(), options).get(), "cubin");
+    report.line("NVRTC", what + ", makes cubins");
   } catch (const ToolError& e) {
-    if (e.exit == exit_unsupported) report.line("CUDA", cat("not here. ", e.what()));
-    else report.problem("CUDA", e.what());
+    report.problem("NVRTC", cat(what, ": ", e.what()));
   }
 }
 
@@ -154,7 +138,6 @@ int doctor_verb(const EngineOptions& engine) {
   probe_backend(report, probing.get(), "interpreter", "interp");
   if (module_error.empty()) probe_backend(report, probing.get(), "machine code", "cpu");
   probe_cuda(report, probing.get());
-  probe_nvrtc(report, probing.get());
   return report.problems() == 0 ? exit_done : exit_failed;
 }
 

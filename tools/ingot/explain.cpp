@@ -1,10 +1,12 @@
-// ingot explain: how a graph is fused, as a page to read. Nothing is compiled or run.
+// ingot explain: how a graph is fused, as a page to read or as JSON. Nothing is run; only for CUDA devices is it
+// compiled, to see what the kernels take.
 #include <algorithm>
 
 #include "array.h"
 #include "error.h"
 #include "files.h"
 #include "page.h"
+#include "roofline.h"
 #include "verbs.h"
 
 namespace ingot::tool {
@@ -36,33 +38,78 @@ void check_sizes(const ingot_executable* executable, const Symbols& symbols) {
   check(ingot_executable_output_shape(executable, pointers.data(), pointers.size(), 0, nullptr, 0, &rank));
 }
 
+using nlohmann::ordered_json;
+
+ordered_json launch_report(const Explained& e, size_t index) {
+  const nlohmann::json& step = e.fused.steps()[index];
+  ordered_json out{{"launch", index}, {"kernel", step["kernel"]}, {"ops", ordered_json::array()}};
+  for (const auto& op : step["ops"]) out["ops"].push_back(op["name"].get<std::string>());
+  if (e.symbols) {
+    const Work work = step_work(step, *e.symbols);
+    out["bytes_read"] = work.traffic.read;
+    out["bytes_written"] = work.traffic.written;
+    out["float_ops"] = static_cast<uint64_t>(work.ops());
+    out["intensity"] = work.intensity();
+    const nlohmann::json* const device = e.device ? device_of(*e.device) : nullptr;
+    if (const auto least = device ? bound(work, *device) : std::nullopt) {
+      out["least_ns"] = least->seconds * 1e9;
+      out["bound_by"] = least->by_memory ? "memory" : "arithmetic";
+    }
+  }
+  if (e.device) {
+    const nlohmann::json& code = (*e.device)["steps"][index];
+    for (const char* key : {"entries", "error"})
+      if (code.contains(key)) out[key] = code[key];
+  }
+  return out;
+}
+
+std::string explain_json(const Explained& e) {
+  ordered_json out{{"schema", 1}, {"name", e.fused.json()["name"]}, {"sizes", nullptr}};
+  if (e.symbols) {
+    out["sizes"] = ordered_json::object();
+    for (const auto& [name, value] : *e.symbols) out["sizes"][name] = value;
+    out["bytes"] = e.fused.traffic(*e.symbols).total();
+    out["bytes_unfused"] = e.unfused.traffic(*e.symbols).total();
+  }
+  out["launches"] = ordered_json::array();
+  for (size_t s = 0; s < e.fused.steps().size(); ++s) out["launches"].push_back(launch_report(e, s));
+  out["launches_unfused"] = e.unfused.steps().size();
+  if (e.device) {
+    out["device"] = *e.device;
+    out["device"].erase("steps");  // they are the launches'
+  }
+  return out.dump(1) + "\n";
+}
+
 }  // namespace
 
 int explain_verb(const ExplainArgs& args) {
+  if (!args.engine.target.empty() && args.engine.backend != "cuda")
+    fail(exit_usage, "--target ", args.engine.target, ": code is looked at with --backend cuda alone");
   const Context context = make_context(args.engine);
   const Graph graph = load_graph(context.get(), args.graph);
   EngineOptions unfused = args.engine;
   unfused.fuse = false;
   const Executable executable = compile_graph(context.get(), graph.get(), args.engine);
-  const Plan with(executable.get());
-  const Plan without(compile_graph(context.get(), graph.get(), unfused).get());
+  Explained e{Plan(executable.get()), Plan(compile_graph(context.get(), graph.get(), unfused).get()), {}, {}};
 
   Symbols given;
   for (const std::string& s : args.shapes) parse_binding(s, given);
-  const std::vector<std::string> known = with.symbols();
+  const std::vector<std::string> known = e.fused.symbols();
   for (const auto& [name, value] : given)
     if (std::ranges::find(known, name) == known.end())
       fail(exit_usage, "--shape ", name, "=", value, ": no input has the extent ", name);
   // Bytes need every size; a graph without symbols always has them.
-  std::optional<Symbols> symbols;
   if (given.size() == known.size()) {
     check_sizes(executable.get(), given);
-    symbols = std::move(given);
+    e.symbols = std::move(given);
   } else if (!given.empty()) {
     const std::string& s = *std::ranges::find_if(known, [&](const std::string& name) { return !given.contains(name); });
     fail(exit_usage, "the extent ", s, " has no value; give every extent or none, as --shape ", s, "=N");
   }
-  write_file(args.output, {explain_page(with, without, symbols)});
+  if (args.engine.backend == "cuda") e.device = nlohmann::json::parse(describe(executable.get(), "device"));
+  write_file(args.output, {args.json ? explain_json(e) : explain_page(e)});
   return exit_done;
 }
 

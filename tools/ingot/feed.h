@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,12 @@ class Feed {
 
   // Runs once. Outputs are overwritten.
   void run(ingot_executable* executable, const ingot_run_options* options = nullptr);
+  const std::vector<Io>& inputs() const { return inputs_; }
   const std::vector<Io>& outputs() const { return outputs_; }
-  const std::vector<Array>& results() const { return out_; }
+  const std::vector<std::optional<Array>>& arrays() const { return in_; }  // of all inputs
+  std::vector<Array>& results() { return out_; }
+  std::span<const ingot_tensor* const> input_tensors() const { return in_pointers_; }
+  std::span<const ingot_tensor* const> output_tensors() const { return out_pointers_; }
   // Every symbol that the inputs bind.
   const Symbols& symbols() const { return symbols_; }
 

@@ -31,10 +31,14 @@ void graph_option(CLI::App* verb, std::string& graph) {
   verb->add_option("GRAPH", graph, "graph in the text form, - for stdin")->required();
 }
 
-void engine_options(CLI::App* verb, EngineOptions& engine) {
+void backend_option(CLI::App* verb, EngineOptions& engine) {
   verb->add_option("--backend", engine.backend, "auto, cpu, interp or cuda")
       ->check(CLI::IsMember({"auto", "cpu", "interp", "cuda"}))
       ->capture_default_str();
+}
+
+void engine_options(CLI::App* verb, EngineOptions& engine) {
+  backend_option(verb, engine);
   verb->add_option("--threads", engine.threads, "threads to run on; 0: as many as the machine gives");
   verb->add_flag_callback("--no-fuse", [&engine] { engine.fuse = false; }, "a kernel for every op");
 }
@@ -43,12 +47,12 @@ bool cpu_target(const std::string& name) {
   return name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4" || name == "aarch64";
 }
 
-// Target names are checked here: most of what `compile` emits does not need the compiler, which would refuse them.
+// What is no target at all is bad usage; which GPUs there are, the library knows.
 void target_option(CLI::App* verb, EngineOptions& engine) {
   const auto known = [](const std::string& name) -> std::string {
-    const bool sm =
-        name.size() > 3 && name.starts_with("sm_") && name.find_first_not_of("0123456789af", 3) == std::string::npos;
-    return sm || cpu_target(name) ? "" : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN";
+    return name.starts_with("sm_") || cpu_target(name)
+               ? ""
+               : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN";
   };
   verb->add_option("--target", engine.target, "x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN; default: this machine")
       ->check(known);
@@ -125,6 +129,9 @@ int dispatch(int argc, char** argv) {
   CLI::App* explain_app = app.add_subcommand("explain", "write an HTML page on how a graph is fused");
   graph_option(explain_app, explain.graph);
   repeat(explain_app, "--shape", explain.shapes, "SYMBOL=N: sizes for which bytes moved are shown");
+  backend_option(explain_app, explain.engine);
+  target_option(explain_app, explain.engine);
+  explain_app->add_flag("--json", explain.json, "the figures as JSON");
   explain_app->add_option("-o,--output", explain.output, "the page to write")->capture_default_str();
 
   BenchArgs bench;
@@ -135,6 +142,7 @@ int dispatch(int argc, char** argv) {
   bench_app->add_option("--samples", bench.samples, "samples of each figure")
       ->check(CLI::Range(3, 1000))
       ->capture_default_str();
+  backend_option(bench_app, bench.engine);
   bench.engine.threads = 1;
   bench_app->add_option("--threads", bench.engine.threads, "threads; 1 pins to one CPU")
       ->check(CLI::PositiveNumber)

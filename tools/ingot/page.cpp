@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "error.h"
+#include "roofline.h"
 
 namespace ingot::tool {
 
@@ -55,8 +57,8 @@ std::string text_of(const json& value) { return escaped(value.get<std::string>()
 
 class Page {
  public:
-  Page(const Plan& fused, const Plan& unfused, const std::optional<Symbols>& symbols)
-      : fused_(fused), unfused_(unfused), symbols_(symbols) {}
+  explicit Page(const Explained& e)
+      : fused_(e.fused), unfused_(e.unfused), symbols_(e.symbols), report_(e.device ? &*e.device : nullptr) {}
 
   std::string run() {
     const json& j = fused_.json();
@@ -68,6 +70,7 @@ class Page {
             name.empty() ? "graph" : name, "</h1>\n<p class=\"soft\">How Ingot fuses this graph.</p>\n");
     facts();
     traffic();
+    if (report_) device();
     add("<h2>Graph</h2>\n<pre>", text_of(j["source"]), "</pre>\n");
     if (j["graph"] != j["source"])
       add("<details><summary>after rewriting, as it was planned</summary><pre>", text_of(j["graph"]),
@@ -132,6 +135,62 @@ class Page {
     bar("fused", after, std::max(before, after), true);
   }
 
+  void device() {
+    const json& r = *report_;
+    add("<h2>Device</h2>\n");
+    if (r["target"].is_null()) add("<p>No code: no target is given, and there is no device.</p>\n");
+    else add("<p>Code for ", text_of(r["target"]), ".</p>\n");
+    const json* const d = device_of(r);
+    if (d)
+      add("<p>", text_of((*d)["name"]), ": ", (*d)["multiprocessors"].get<int>(), " multiprocessors, memory ",
+          rate_text((*d)["bytes_per_s"], "bytes"), ", arithmetic ", rate_text((*d)["f32_per_s"], "operations on f32"),
+          " or ", rate_text((*d)["f64_per_s"], "on f64"), " a second, by the clocks that the driver tells.</p>\n");
+    else if (r.contains("driver_error")) add("<p class=\"soft\">No times: ", text_of(r["driver_error"]), "</p>\n");
+    else add("<p class=\"soft\">No times: no device here runs this code.</p>\n");
+  }
+
+  static std::string rate_text(const json& rate, const char* unit) {
+    const auto value = rate.get<double>();
+    return value == 0 ? cat("unknown ", unit) : cat(std::lround(value / 1e9), "e9 ", unit);
+  }
+
+  // What a launch computes, and on a device what its kernel takes there.
+  void work(size_t index) {
+    const json& step = fused_.steps()[index];
+    if (symbols_ && step["kernel"].get<int64_t>() >= 0) {
+      const Work w = step_work(step, *symbols_);
+      char text[160];
+      std::snprintf(text, sizeof text, "%.0f float operations, %.3g a byte moved", w.ops(), w.intensity());
+      add("<p title=\"Counted: ", float_operation, "\">", text);
+      const json* const d = report_ ? device_of(*report_) : nullptr;
+      if (const auto least = d ? bound(w, *d) : std::nullopt) {
+        std::snprintf(text, sizeof text, "; at least %.3g us, by its %s", least->seconds * 1e6,
+                      least->by_memory ? "memory" : "arithmetic");
+        add(text);
+      }
+      add(".</p>\n");
+    }
+    if (!report_) return;
+    const json& code = (*report_)["steps"][index];
+    if (code.contains("error")) return add("<p class=\"soft\">Not compiled: ", text_of(code["error"]), "</p>\n");
+    add("<table><tr><th>entry</th><th class=\"number\">threads a block</th><th class=\"number\">registers</th>"
+        "<th class=\"number\">shared memory</th><th class=\"number\">blocks a multiprocessor</th>"
+        "<th class=\"number\">occupancy</th><th>limited by</th></tr>\n");
+    for (const json& e : code["entries"]) {
+      const auto number = [&](const std::string& value) { add("<td class=\"number\">", value, "</td>"); };
+      add("<tr><td><code>", text_of(e["name"]), "</code></td>");
+      number(cat(e["threads"].get<int>()));
+      number(cat(e["registers"].get<int>()));
+      number(bytes_text(e["shared_bytes"].get<double>()));
+      number(e.contains("blocks") ? cat(e["blocks"].get<int>()) : "?");
+      number(e.contains("blocks")
+                 ? cat(std::lround(100.0 * e["warps"].get<double>() / e["most_warps"].get<double>()), " %")
+                 : "?");
+      add("<td>", e.contains("limited_by") ? text_of(e["limited_by"]) : "", "</td></tr>\n");
+    }
+    add("</table>\n");
+  }
+
   void card(size_t index) {
     const json& step = fused_.steps()[index];
     const auto kernel = step["kernel"].get<int64_t>();
@@ -150,7 +209,9 @@ class Page {
         add("<td class=\"number\">", bytes_text(static_cast<double>(Plan::tensor_bytes(t, *symbols_))), "</td>");
       add("</tr>\n");
     }
-    add("</table>\n<details><summary>kernel</summary><pre>", text_of(step["text"]),
+    add("</table>\n");
+    work(index);
+    add("<details><summary>kernel</summary><pre>", text_of(step["text"]),
         "</pre></details>\n<details><summary>schedule</summary><pre>", text_of(step["schedule"]),
         "</pre></details></div>\n");
   }
@@ -185,13 +246,12 @@ class Page {
   const Plan& fused_;
   const Plan& unfused_;
   const std::optional<Symbols>& symbols_;
+  const json* const report_;  // null where the backend is not CUDA
   std::string out_;
 };
 
 }  // namespace
 
-std::string explain_page(const Plan& fused, const Plan& unfused, const std::optional<Symbols>& symbols) {
-  return Page(fused, unfused, symbols).run();
-}
+std::string explain_page(const Explained& explained) { return Page(explained).run(); }
 
 }  // namespace ingot::tool

@@ -8,7 +8,13 @@
 
 namespace ingot::tool {
 
-// Self-contained: no script, no outside resource. With symbols, bytes are shown for these sizes.
-std::string explain_page(const Plan& fused, const Plan& unfused, const std::optional<Symbols>& symbols);
+struct Explained {
+  Plan fused, unfused;
+  std::optional<Symbols> symbols;        // with them, bytes and operations are shown for these sizes
+  std::optional<nlohmann::json> device;  // describe "device" of the fused one
+};
+
+// Self-contained: no script, no outside resource.
+std::string explain_page(const Explained& explained);
 
 }  // namespace ingot::tool

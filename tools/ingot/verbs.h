@@ -28,6 +28,7 @@ struct ExplainArgs {
   std::string graph, output = "-";
   EngineOptions engine;
   std::vector<std::string> shapes;
+  bool json = false;
 };
 int explain_verb(const ExplainArgs& args);
 

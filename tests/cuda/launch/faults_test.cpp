@@ -1,10 +1,12 @@
 // What can go wrong with a driver, each as a status in the driver's own words: nothing is leaked, and other backends go
 // on.
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "fixture.h"
 
@@ -116,6 +118,79 @@ TEST_CASE_FIXTURE(Device, "a cubin is found on disk, and what is damaged there i
     file << "damaged";
   }
   CHECK(compiles() == 1);
+  CHECK(compiles() == 0);
+}
+
+namespace {
+
+// The entries of a cache by what the file system calls them: what replaces a file has its name, but not this.
+std::set<ino_t> files_in(const Folder& folder) {
+  std::set<ino_t> out;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path))
+    if (struct stat s{}; entry.is_regular_file() && entry.file_size() > 1000 && stat(entry.path().c_str(), &s) == 0)
+      out.insert(s.st_ino);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Device, "a cached cubin that the driver refuses is compiled anew, once") {
+  const Folder folder;
+  const auto run = [&](uint64_t compiles) {
+    const Engine engine(folder.path.string());
+    const Outcome o = run_on_host_memory(engine);
+    CHECK(engine.stats().compiles == compiles);
+    return o;
+  };
+  CHECK(run(1).code == INGOT_OK);
+  for (const int refusal : {200, 209, 222}) {
+    const std::set<ino_t> old = files_in(folder);
+    standin_fail("cuModuleLoadData", 1, refusal);
+    CHECK(run(1).code == INGOT_OK);
+    CHECK(files_in(folder) != old);  // what was made has replaced it
+    CHECK(run(0).code == INGOT_OK);
+  }
+  // Once: what is refused anew is told.
+  const auto before = standin_calls("cuModuleLoadData");
+  standin_fail("cuModuleLoadData", 1, 209);
+  standin_fail("cuModuleLoadData", 2, 209);
+  const Outcome twice = run(1);
+  CHECK((twice.code == INGOT_UNAVAILABLE && twice.says("CUDA_ERROR_NO_BINARY_FOR_GPU")));
+  CHECK(standin_calls("cuModuleLoadData") == before + 2);
+  {
+    // What has just been compiled would be the same.
+    const Engine engine;
+    standin_fail("cuModuleLoadData", 1, 209);
+    CHECK(run_on_host_memory(engine).code == INGOT_UNAVAILABLE);
+    CHECK(engine.stats().compiles == 1);
+  }
+  standin_fail("cuModuleLoadData", 1, 2);
+  CHECK(run(0).code == INGOT_OUT_OF_MEMORY);  // no fault of the cubin
+}
+
+TEST_CASE_FIXTURE(Device, "another build of NVRTC makes its own cubins") {
+  const Folder folder;
+  const auto compiles = [&] {
+    const Engine engine(folder.path.string());
+    CHECK(run_on_host_memory(engine).code == INGOT_OK);
+    return engine.stats().compiles;
+  };
+  CHECK(compiles() == 1);
+  CHECK(compiles() == 0);
+  // The same library but for its build-id.
+  std::ifstream from(std::getenv("INGOT_NVRTC"), std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(from), {}};
+  const std::string note("\4\0\0\0\24\0\0\0\3\0\0\0GNU\0", 16);
+  const size_t at = bytes.find(note);
+  REQUIRE(at != std::string::npos);
+  bytes[at + note.size()] ^= 1;
+  const std::string copy = (folder.path / "libnvrtc_other.so").string();
+  std::ofstream(copy, std::ios::binary) << bytes;
+  {
+    const Env other("INGOT_NVRTC", copy);
+    CHECK(compiles() == 1);
+    CHECK(compiles() == 0);
+  }
   CHECK(compiles() == 0);
 }
 

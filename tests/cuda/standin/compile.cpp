@@ -190,7 +190,7 @@ void keep(const std::string& file, const std::vector<char>& cubin) {
 
 Compiled compile(const std::string& text, const std::string& name, const CompileOptions& options) {
   std::vector<std::string> words = command(options);
-  std::string everything = std::string(prelude()) + jumps() + std::to_string(options.target);
+  std::string everything = std::string(prelude()) + jumps() + "with resources" + std::to_string(options.target);
   for (const std::string& w : words) everything += '\0' + w;
   everything += '\0' + name + '\0' + text;
   const std::string cached = cache_file(everything);
@@ -233,6 +233,9 @@ Compiled compile(const std::string& text, const std::string& name, const Compile
     out.cubin.clear();
     return out;
   }
+  std::vector<Taken> taken;
+  for (const KernelText& k : kernels) taken.push_back({k.name, read.static_shared(out.cubin.data(), k.name)});
+  add_resources(out.cubin, taken);
   if (!cached.empty()) keep(cached, out.cubin);
   return out;
 }

@@ -75,4 +75,35 @@ void set_header(std::vector<char>& elf, unsigned machine, unsigned flags) {
 void mark_cubin(std::vector<char>& elf, unsigned target) { set_header(elf, cuda_machine, target); }
 void unmark_cubin(std::vector<char>& elf) { set_header(elf, host_machine, 0); }
 
+void add_resources(std::vector<char>& elf, const std::vector<Taken>& kernels) {
+  Elf64_Ehdr header;
+  std::memcpy(&header, elf.data(), sizeof header);
+  std::vector<Elf64_Shdr> sections(header.e_shnum);
+  std::memcpy(sections.data(), elf.data() + header.e_shoff, sections.size() * sizeof(Elf64_Shdr));
+  const Elf64_Shdr old = sections[header.e_shstrndx];
+  std::string names(elf.data() + old.sh_offset, old.sh_size);
+  const auto add = [&](const std::string& name, Elf64_Word type, uint64_t size, Elf64_Word info) {
+    Elf64_Shdr s{};
+    s.sh_name = static_cast<Elf64_Word>(names.size());
+    names += name + '\0';
+    s.sh_type = type;
+    s.sh_size = size;
+    s.sh_info = info;
+    sections.push_back(s);
+  };
+  for (const Taken& k : kernels) {
+    add(".text." + k.kernel, SHT_PROGBITS, 0, made_up_registers << 24);
+    if (k.shared_bytes > 0) add(".nv.shared." + k.kernel, SHT_NOBITS, k.shared_bytes, 0);
+  }
+  sections[header.e_shstrndx].sh_offset = elf.size();
+  sections[header.e_shstrndx].sh_size = names.size();
+  elf.insert(elf.end(), names.begin(), names.end());
+  elf.resize((elf.size() + 7) / 8 * 8);
+  header.e_shoff = elf.size();
+  header.e_shnum = static_cast<Elf64_Half>(sections.size());
+  const char* table = reinterpret_cast<const char*>(sections.data());
+  elf.insert(elf.end(), table, table + sections.size() * sizeof(Elf64_Shdr));
+  std::memcpy(elf.data(), &header, sizeof header);
+}
+
 }  // namespace standin

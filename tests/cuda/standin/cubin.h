@@ -34,4 +34,14 @@ Cubin read_cubin(const void* p);
 void mark_cubin(std::vector<char>& elf, unsigned target);
 void unmark_cubin(std::vector<char>& elf);
 
+// Registers of a thread, of every kernel; there are none to count.
+inline constexpr unsigned made_up_registers = 32;
+
+// Adds the empty sections in which a cubin says what a kernel takes: .text.NAME with registers, .nv.shared.NAME.
+struct Taken {
+  std::string kernel;
+  uint64_t shared_bytes;
+};
+void add_resources(std::vector<char>& elf, const std::vector<Taken>& kernels);
+
 }  // namespace standin

@@ -96,6 +96,7 @@ int attribute_value(int attribute) {
     case 89:
     case 95:
     case 115: return 1;
+    case 87: return 2;                                                                  // f32 against f64
     case 36: return 2500000;                                                            // memory, kHz
     case 37: return 5120;                                                               // bits of its bus
     case 38: return 50 << 20;                                                           // L2
@@ -103,10 +104,10 @@ int attribute_value(int attribute) {
     case 40: return 2;                                                                  // copy engines
     case 75: return sm / 10;
     case 76: return sm % 10;
-    case 81: return sm >= 90 ? 228 * 1024 : 100 * 1024;  // shared memory of a multiprocessor
-    case 82: return 65536;                               // registers of a multiprocessor
-    case 97: return sm >= 90 ? 227 * 1024 : 99 * 1024;   // shared memory of a block, on request
-    case 106: return sm == 75 ? 16 : sm == 86 || sm == 89 || sm >= 120 ? 24 : 32;  // blocks of a multiprocessor
+    case 81: return sm == 75 ? 64 * 1024 : sm >= 90 ? 228 * 1024 : 100 * 1024;  // shared memory of a multiprocessor
+    case 82: return 65536;                                                      // registers of a multiprocessor
+    case 97: return sm == 75 ? 64 * 1024 : sm >= 90 ? 227 * 1024 : 99 * 1024;   // shared memory of a block, on request
+    case 106: return sm == 75 || sm == 86 ? 16 : sm == 89 || sm >= 120 ? 24 : 32;  // blocks of a multiprocessor
     case 111: return sm == 75 ? 0 : 1024;                                          // reserved of each block's
     default: return 0;
   }

@@ -12,7 +12,7 @@ using standin::setting;
 
 namespace {
 
-constexpr unsigned registers = 32;  // of each thread; there are none to count
+constexpr unsigned registers = standin::made_up_registers;
 
 unsigned most_threads(const StandinFunction& f) { return f.info->bounds ? std::min(f.info->bounds, 1024u) : 1024u; }
 
