@@ -464,13 +464,13 @@ TEST_CASE("a long row is shared by threads, with the bits of one thread, and can
       }
     }
   }
-  // One row, one fold: cancelled between its pieces, of 64 calls each.
+  // One row, one fold: cancelled between its pieces, of 4 calls each, which take up to 16 strips.
   Net one;
   one.out(one.op(OpCode::op_reduce_sum, {one.in("x", DType::f32, {one.sym("N")})}));
   const auto sum = one.done();
   const Case s(*sum, {random_array(3, DType::f32, {2000000})});
   const auto e = compile(sum, main_ways()[0]);
   Host threads(3);
-  CHECK(sweeps(*e, s, false, threads) == 1954);
-  CHECK(sweeps(*e, s, true, threads) <= 3 * 64);
+  CHECK(sweeps(*e, s, false, threads) == 124);
+  CHECK(sweeps(*e, s, true, threads) <= 3 * 4);
 }

@@ -100,9 +100,11 @@ class Checked final : public jit::Body {
     const loop::Sweep& s = program_.schedule.sweeps[index];
     right &= f.n > 0 && f.n <= loop::strip_lanes && f.n % s.granule == 0 && f.valid <= f.n && f.n - f.valid < s.granule;
     if (f.flags & jit::frame_stream) {
-      streamed += f.n;
-      for (const uint16_t st : s.stores)
-        right &= reinterpret_cast<uintptr_t>(f.ptr[program_.kernel.stores[st].view]) % 64 == 0;
+      streamed += f.n * (f.more_rows + 1);
+      for (const uint16_t st : s.stores) {
+        const uint16_t v = program_.kernel.stores[st].view;
+        right &= reinterpret_cast<uintptr_t>(f.ptr[v]) % 64 == 0 && (f.more_rows == 0 || f.row_step[v] % 64 == 0);
+      }
     }
     body_->sweep(index, f);
   }
