@@ -103,15 +103,16 @@ ir::ValueId constant(ir::Graph& g, const ingot_tensor& t, uint64_t flags, capi::
   const size_t item = ir::item_size(type);
   int64_t bytes = static_cast<int64_t>(item);
   std::vector<ir::DimId> shape;
-  bool compact = true, empty = false;
+  bool compact = true, empty = false, fits = true;
   for (int32_t d = t.ndim; d-- > 0;) {
     if (t.shape[d] < 0) fail(Code::invalid_argument, "constant: extent ", t.shape[d], " of dim ", d, " is negative");
-    if (t.strides && t.shape[d] > 1) compact = compact && t.strides[d] * static_cast<int64_t>(item) == bytes;
+    if (fits && t.strides && t.shape[d] > 1) compact = compact && t.strides[d] * static_cast<int64_t>(item) == bytes;
     empty = empty || t.shape[d] == 0;
     // Zero extents count as 1, as in every shape of a graph.
-    if (t.shape[d] > 1 && __builtin_mul_overflow(bytes, t.shape[d], &bytes))
-      fail(Code::invalid_argument, "constant: its size overflows 63 bits");
+    fits = fits && (t.shape[d] <= 1 || !__builtin_mul_overflow(bytes, t.shape[d], &bytes));
   }
+  if (!fits)
+    fail(Code::invalid_argument, "constant: its size overflows 63 bits", empty ? ", its extent of 0 counted as 1" : "");
   if (empty) bytes = 0;
   if (bytes > 0 && !t.data) fail(Code::invalid_argument, "constant: data is NULL but its size is not zero");
   for (int32_t d = 0; d < t.ndim; ++d) shape.push_back(g.dims().constant(t.shape[d]));

@@ -279,7 +279,7 @@ void DimTable::apply_facts() {
     for (const Fact& fact : kept) {
       const size_t before = facts_.size();
       try {
-        assume_known(fact.fact, fact.dims, fact.derived ? fact.op : std::string_view());
+        assume_known(fact.fact, fact.dims, fact.derived ? FactCause{fact.op, fact.why} : FactCause());
       } catch (const Error&) {
         facts_.resize(before);  // taken in before, so not contradictory in itself: check() will judge it
       }

@@ -44,6 +44,12 @@ struct Bounds {
   int64_t lo, hi;  // inclusive
 };
 
+// Whose need a fact is, for the message of a run in which it does not hold.
+struct FactCause {
+  std::string_view op = {};   // of static storage
+  std::string_view why = {};  // what of the op it is about: extents of operands, an attribute
+};
+
 // Limits of one expression, so that printing and evaluating stay bounded whatever a host builds.
 inline constexpr size_t max_dim_depth = 100;     // nested divisions, minima, ...; the text form's parser allows more
 inline constexpr size_t max_dim_size = 1 << 16;  // operations and operands when written out
@@ -78,11 +84,11 @@ class DimTable {
   DimId broadcast(DimId a, DimId b, std::string_view op);
 
   // Records a fact; throws invalid_argument if it contradicts what is known (B is 3 and 4). check() tests it on every
-  // run, so whatever is derived from it holds. `op` names the op that needs it, of static storage; none: the host
-  // states it. The text form leaves out what ops need, since reading them finds it again.
-  void assume(DimFact fact, std::span<const DimId> dims, std::string_view op = {});
+  // run, so whatever is derived from it holds. Without an op the host states it. The text form leaves out what ops
+  // need, since reading them finds it again.
+  void assume(DimFact fact, std::span<const DimId> dims, FactCause cause = {});
   // As the fact max(0, d) == d.
-  void assume_nonnegative(DimId d, std::string_view op = {});
+  void assume_nonnegative(DimId d, FactCause cause = {});
   // Derived facts count as stated from here on: for a graph in which their ops may no longer be.
   void adopt_facts();
   // Facts and bounds stated after an op has read the table (`used` since then): what is there may be less simple than
@@ -119,6 +125,7 @@ class DimTable {
     std::vector<DimId> dims;
     std::string_view op = {};  // whose need it is
     bool derived = false;      // `op` is part of the graph, and finds it again
+    std::string why = {};      // FactCause::why
   };
   std::span<const Fact> facts() const { return facts_; }
 
@@ -164,9 +171,9 @@ class DimTable {
   void index_row(DimId d);
   Bounds bounds_of_row(DimId d) const;
   void check_ids(std::span<const DimId> dims) const;
-  void assume_known(DimFact fact, std::span<const DimId> dims, std::string_view op);
-  void assume_equal(DimId a, DimId b, std::string_view op);
-  void assume_divisible(DimId a, DimId b, std::string_view op);
+  void assume_known(DimFact fact, std::span<const DimId> dims, FactCause cause);
+  void assume_equal(DimId a, DimId b, FactCause cause);
+  void assume_divisible(DimId a, DimId b, FactCause cause);
   bool learn_nonnegative(DimId d);
   void forget_facts() noexcept;
   void derive_bounds();

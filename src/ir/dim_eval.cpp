@@ -204,16 +204,21 @@ void DimTable::check(std::span<const int64_t> values) const {
   }
   for (const Fact& fact : facts_) {
     const DimId first = fact.dims[0];
-    const std::string needed_by = fact.op.empty() ? "" : cat(fact.op, ": ");
     if (std::ranges::any_of(fact.dims, [&](DimId d) { return values[d] == unset; })) continue;
+    const auto broken = [&](const auto&... what) {
+      fail(Code::invalid_argument, fact.op, fact.op.empty() ? "" : ": ", what...);
+    };
+    const auto about = [&] { return fact.why.empty() ? "" : cat(" (", fact.why, ")"); };
     for (const DimId other : std::span(fact.dims).subspan(1)) {
       if (fact.fact == DimFact::equal && values[first] != values[other]) {
-        fail(Code::invalid_argument, needed_by, to_string(first), " == ", to_string(other),
-             " does not hold: ", named(first, values), " and ", named(other, values));
+        // max(0, d) == d is how d >= 0 is kept.
+        if (!fact.why.empty() && kind(first) == DimKind::max && values[first] == 0 && values[other] < 0)
+          broken(fact.why, " is ", named(other, values), ", which is negative");
+        broken(to_string(first), " == ", to_string(other), " does not hold: ", named(first, values), " and ",
+               named(other, values), about());
       }
-      if (fact.fact == DimFact::divisible && (values[other] == 0 || values[first] % values[other] != 0)) {
-        fail(Code::invalid_argument, needed_by, named(first, values), ", not divisible by ", named(other, values));
-      }
+      if (fact.fact == DimFact::divisible && (values[other] == 0 || values[first] % values[other] != 0))
+        broken(named(first, values), ", not divisible by ", named(other, values), about());
     }
   }
 }

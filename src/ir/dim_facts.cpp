@@ -12,6 +12,10 @@ namespace {
 constexpr size_t searched_pairs = 256;  // symbolic divisibility facts that simplification looks at
 constexpr size_t searched_facts = 64;   // newest facts compared with a new one; a fact recorded twice does no harm
 constexpr int64_t rebuild_cost = 256;   // a row rebuilt, in rows visited
+
+DimTable::Fact stated(DimFact fact, DimId a, DimId b, FactCause cause) {
+  return {fact, {a, b}, cause.op, !cause.op.empty(), std::string(cause.why)};
+}
 }  // namespace
 
 bool DimTable::is_recorded(DimFact fact, std::span<const DimId> dims) const {
@@ -25,7 +29,7 @@ bool DimTable::known_multiple(DimId a, DimId b) const {
   return std::any_of(divisible_.begin(), end, [&](const Divisible& p) { return p.a == a && p.b == b; });
 }
 
-void DimTable::assume(DimFact fact, std::span<const DimId> dims, std::string_view op) {
+void DimTable::assume(DimFact fact, std::span<const DimId> dims, FactCause cause) {
   check_ids(dims);
   if (fact != DimFact::divisible && fact != DimFact::equal) {
     fail(Code::invalid_argument, "no fact has the number ", static_cast<int32_t>(fact));
@@ -37,20 +41,20 @@ void DimTable::assume(DimFact fact, std::span<const DimId> dims, std::string_vie
   const std::vector<DimId> all(dims.begin(), dims.end());
   const Mark before = mark();
   try {
-    assume_known(fact, all, op);
+    assume_known(fact, all, cause);
   } catch (...) {  // the third may contradict after the second was taken in, or memory run out on the way
     rollback(before);
     throw;
   }
-  late_ = late_ || (used_ && op.empty());
+  late_ = late_ || (used_ && cause.op.empty());
 }
 
-void DimTable::assume_known(DimFact fact, std::span<const DimId> dims, std::string_view op) {
-  if (fact == DimFact::divisible) return assume_divisible(simplified(dims[0]), simplified(dims[1]), op);
-  for (size_t i = 1; i < dims.size(); ++i) assume_equal(simplified(dims[0]), simplified(dims[i]), op);
+void DimTable::assume_known(DimFact fact, std::span<const DimId> dims, FactCause cause) {
+  if (fact == DimFact::divisible) return assume_divisible(simplified(dims[0]), simplified(dims[1]), cause);
+  for (size_t i = 1; i < dims.size(); ++i) assume_equal(simplified(dims[0]), simplified(dims[i]), cause);
 }
 
-void DimTable::assume_nonnegative(DimId d, std::string_view op) {
+void DimTable::assume_nonnegative(DimId d, FactCause cause) {
   check_ids({&d, 1});
   const Mark before = mark();
   const Bounds b = bounds(d);
@@ -58,12 +62,12 @@ void DimTable::assume_nonnegative(DimId d, std::string_view op) {
   if (b.hi < 0) fail(Code::invalid_argument, "extent ", to_string(d), " is negative");
   try {
     const DimId zero_or_more[] = {constant(0), d};
-    assume_equal(expr(DimKind::max, zero_or_more), d, op);
+    assume_equal(expr(DimKind::max, zero_or_more), d, cause);
   } catch (...) {
     rollback(before);
     throw;
   }
-  late_ = late_ || (used_ && op.empty());
+  late_ = late_ || (used_ && cause.op.empty());
 }
 
 // d >= 0 of c*S + k, with S a symbol and c > 0, is a lower bound of S. False if d is nothing like that.
@@ -81,14 +85,13 @@ bool DimTable::learn_nonnegative(DimId d) {
   return true;
 }
 
-void DimTable::assume_divisible(DimId a, DimId b, std::string_view op) {
+void DimTable::assume_divisible(DimId a, DimId b, FactCause cause) {
   const DimId given[] = {a, b};
   const DimId ca = canonical(a), cb = canonical(b);
   const bool learns = refresh_budget_ > 0;
   const auto record = [&] {
     // One that changes canonical forms is recorded even if it is there already: rollback() goes by their number.
-    if (learns || !is_recorded(DimFact::divisible, given))
-      facts_.push_back({DimFact::divisible, {a, b}, op, !op.empty()});
+    if (learns || !is_recorded(DimFact::divisible, given)) facts_.push_back(stated(DimFact::divisible, a, b, cause));
   };
   const auto contradiction = [&] { throw Contradiction(cat(to_string(a), " cannot be divisible by ", to_string(b))); };
   const auto by = as_constant(b);
@@ -136,12 +139,12 @@ DimId DimTable::learn_multiple(DimId d, int64_t c) {
   return root;
 }
 
-void DimTable::assume_equal(DimId a, DimId b, std::string_view op) {
-  if (kind(a) == DimKind::mod && is_constant(b, 0)) return assume_divisible(operands(a)[0], operands(a)[1], op);
+void DimTable::assume_equal(DimId a, DimId b, FactCause cause) {
+  if (kind(a) == DimKind::mod && is_constant(b, 0)) return assume_divisible(operands(a)[0], operands(a)[1], cause);
   const DimId given[] = {a, b};
   if (known_equal(a, b)) return;
   const auto record = [&] {
-    if (!is_recorded(DimFact::equal, given)) facts_.push_back({DimFact::equal, {a, b}, op, !op.empty()});
+    if (!is_recorded(DimFact::equal, given)) facts_.push_back(stated(DimFact::equal, a, b, cause));
   };
   const auto contradiction = [&] {
     const auto side = [&](DimId d) {
@@ -170,7 +173,7 @@ void DimTable::assume_equal(DimId a, DimId b, std::string_view op) {
       if (!rounded || !add_scaled(plus, *rounded, 1) || !add_scaled(minus, *rounded, -1)) continue;
       const Poly dividend = DimAlgebra::poly_of(*this, x);
       if ((add_scaled(plus, dividend, -1) && plus.is_zero()) || (add_scaled(minus, dividend, 1) && minus.is_zero()))
-        return assume_divisible(x, d, op);
+        return assume_divisible(x, d, cause);
     }
   }
 
@@ -180,7 +183,7 @@ void DimTable::assume_equal(DimId a, DimId b, std::string_view op) {
     const std::vector<DimId> parts(operands(m).begin(), operands(m).end());
     const bool clipped = (is_constant(parts[0], 0) && parts[1] == d) || (is_constant(parts[1], 0) && parts[0] == d);
     if (!clipped) continue;
-    facts_.push_back({DimFact::equal, {a, b}, op, !op.empty()});  // first, since rollback() goes by their number
+    facts_.push_back(stated(DimFact::equal, a, b, cause));  // first, since rollback() goes by their number
     if (learn_nonnegative(d)) return;
     facts_.pop_back();
   }
@@ -237,7 +240,7 @@ void DimTable::assume_equal(DimId a, DimId b, std::string_view op) {
   const Bounds mine = bounds(root), theirs = bounds(target);
   const Bounds common{std::max(mine.lo, theirs.lo), std::min(mine.hi, theirs.hi)};
   if (common.lo > common.hi) contradiction();
-  facts_.push_back({DimFact::equal, {a, b}, op, !op.empty()});  // even a second time: rollback() goes by their number
+  facts_.push_back(stated(DimFact::equal, a, b, cause));  // even a second time: rollback() goes by their number
   product_rules_ = product_rules_ || solved.atoms.size() > 1;
   if (kind(target) != DimKind::constant) meta_[target].bounds = common;
   refresh(root, target);

@@ -161,10 +161,11 @@ ValueId Graph::add_op(OpCode code, std::span<const ValueId> operands, std::span<
       if (!assume_facts) break;
       const DimId both[] = {fact.a, fact.b};
       try {
+        const FactCause by{info->name, fact.why};
         switch (fact.need) {
-          case Inference::Need::equal: dims_.assume(DimFact::equal, both, info->name); break;
-          case Inference::Need::divisible: dims_.assume(DimFact::divisible, both, info->name); break;
-          case Inference::Need::nonnegative: dims_.assume_nonnegative(fact.a, info->name); break;
+          case Inference::Need::equal: dims_.assume(DimFact::equal, both, by); break;
+          case Inference::Need::divisible: dims_.assume(DimFact::divisible, both, by); break;
+          case Inference::Need::nonnegative: dims_.assume_nonnegative(fact.a, by); break;
         }
       } catch (const Error& e) {
         throw Error(e.code(), cat(info->name, ": ", e.message()));

@@ -89,7 +89,10 @@ void infer_split(Inference& op) {
       op.reject(op.graph.describe(op.operands[0]), " does not split into ", parts, " equal parts: the extent of axis ",
                 d, " is ", *n);
     }
-    if (!dims.known_divisible(whole, parts)) op.facts.push_back({Inference::Need::divisible, whole, count});
+    if (!dims.known_divisible(whole, parts)) {
+      op.facts.push_back({Inference::Need::divisible, whole, count,
+                          cat("the extent of axis ", d, " of ", op.graph.describe(op.operands[0]), " and parts")});
+    }
     const auto exact = dims.exact_quotient(whole, count);
     sizes.assign(static_cast<size_t>(parts), exact ? *exact : dims.floor_div(whole, count));
   } else {

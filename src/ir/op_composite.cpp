@@ -68,7 +68,7 @@ void infer_argument(Inference& op) {
     op.reject(op.graph.describe(op.operands[0]), " has nothing along axis ", d, ": no index is that of its ",
               op.info.code == OpCode::op_argmax ? "maximum" : "minimum");
   }
-  op.require_extent(op.dims.sub(shape[d], op.dims.constant(1)), cat("the last index of axis ", d));
+  require_some(op, d, "one element that an index is of");
   if (op.attr("keepdims").i != 0) shape[d] = op.dims.constant(1);
   else shape.erase(shape.begin() + axis.i);
   op.results.push_back({DType::i64, std::move(shape)});
@@ -87,7 +87,8 @@ void infer_channel_norm(Inference& op) {
       op.reject(op.graph.describe(op.operands[0]), " has ", *channels, " channels, not divisible into ", groups,
                 " groups");
     if (!op.dims.known_divisible(shape[1], groups))
-      op.facts.push_back({Inference::Need::divisible, shape[1], op.dims.constant(groups)});
+      op.facts.push_back({Inference::Need::divisible, shape[1], op.dims.constant(groups),
+                          cat("the channels of ", op.graph.describe(op.operands[0]), " and groups")});
   }
   for (size_t i = 1; i < op.operands.size(); ++i) check_along(op, i, 1);
   op.results.push_back({op.value(0).dtype, shape});
@@ -138,7 +139,10 @@ void infer_rope(Inference& op) {
   const DimId two = dims.constant(2), last = shape.back();
   if (const auto n = dims.as_constant(last); n && *n % 2 != 0)
     op.reject(op.graph.describe(op.operands[0]), " has ", *n, " elements in its last dim, expected an even number");
-  if (!dims.known_divisible(last, 2)) op.facts.push_back({Inference::Need::divisible, last, two});
+  if (!dims.known_divisible(last, 2)) {
+    op.facts.push_back(
+        {Inference::Need::divisible, last, two, cat("the last dim of ", op.graph.describe(op.operands[0]))});
+  }
   op.results.push_back({op.value(0).dtype, shape});
   const auto exact = dims.exact_quotient(last, two);
   shape.back() = exact ? *exact : dims.floor_div(last, two);

@@ -140,6 +140,9 @@ void infer_cross_entropy(Inference& op) {
   const size_t axis = check_indexed(op);
   check_word(op, "reduction", op.attr("reduction").s, {"none", "mean", "sum"});
   std::vector<DimId> shape = op.value(0).shape;
+  if (op.dims.bounds(shape[axis]).hi == 0)
+    op.reject(op.graph.describe(op.operands[0]), " has no class along axis ", axis, ": no label is one");
+  require_some(op, axis, "one class that a label is of");
   shape.erase(shape.begin() + static_cast<ptrdiff_t>(axis));
   const std::vector<DimId>& labels = op.value(1).shape;
   check_rank(op, 1, shape.size(), "that of operand 0 without the dim of classes");

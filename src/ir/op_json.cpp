@@ -136,6 +136,8 @@ the same as data.
   last index, a limit that includes index 0 is `-(extent + 1)` or less.
 - **Reductions of nothing** (an extent of 0) give the value that changes no other: sum 0, product 1, max `-inf` and min
   `inf` (of integers the lowest and the highest of the dtype), any false, all true; the mean is NaN.
+- **Empty tensors** are legal. But as in NumPy an extent of 0 counts as 1 where sizes are checked, since the strides of the
+  other dims have to fit 63 bits wherever it stands: `f32[1099511627776, 1099511627776, 0]` is refused.
 - **Results.** One, but for `split` (one a part), `frexp` (mantissa, exponent) and `batch_norm_training` (three). They are
   all named: `%m, %e = frexp %x`.
 - Rounding, NaN and the order of sums: [numerics.md](numerics.md).

@@ -66,7 +66,8 @@ void infer_reshape(Inference& op) {
       op.reject(op.graph.describe(op.operands[0]), " has ", dims.to_string(dims.product(op.value(0).shape)),
                 " elements, not ", dims.to_string(dims.product(shape)));
     }
-    op.facts.push_back({Inference::Need::equal, count, wanted});
+    op.facts.push_back({Inference::Need::equal, count, wanted,
+                        cat("the elements of ", op.graph.describe(op.operands[0]), " and of attribute shape")});
   }
   set_dims(op.attr("shape"), shape);
   op.results.push_back({op.value(0).dtype, shape});

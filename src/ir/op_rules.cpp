@@ -194,17 +194,16 @@ std::string Inference::where(size_t operand) const {
 void Inference::require_equal(DimId a, DimId b, std::string_view what, size_t x, size_t y) {
   if (dims.known_equal(a, b)) return;
   const Bounds p = dims.bounds(a), q = dims.bounds(b);
-  if (std::max(p.lo, q.lo) > std::min(p.hi, q.hi)) {
-    const std::string first = graph.describe(operands[x]), second = x == y ? "" : ", " + graph.describe(operands[y]);
-    reject(what, " differ: ", dims.to_string(a), " and ", dims.to_string(b), " (", first, second, ")");
-  }
-  facts.push_back({Need::equal, a, b});
+  const std::string whose = graph.describe(operands[x]) + (x == y ? "" : ", " + graph.describe(operands[y]));
+  if (std::max(p.lo, q.lo) > std::min(p.hi, q.hi))
+    reject(what, " differ: ", dims.to_string(a), " and ", dims.to_string(b), " (", whose, ")");
+  facts.push_back({Need::equal, a, b, cat(what, ": ", whose)});
 }
 
 void Inference::require_extent(DimId d, std::string_view what) {
   const Bounds b = dims.bounds(d);
   if (b.hi < 0) reject(what, " is ", dims.to_string(d), ", which is negative");
-  if (b.lo < 0) facts.push_back({Need::nonnegative, d, d});
+  if (b.lo < 0) facts.push_back({Need::nonnegative, d, d, std::string(what)});
 }
 
 int64_t normal_axis(const Inference& op, int64_t axis, size_t rank, std::string_view attribute) {
@@ -229,6 +228,12 @@ void normalise_axes(Inference& op, Attr& axes, size_t rank) {
   if (twice != axes.ints.end()) op.reject("attribute axes names axis ", *twice, " twice");
 }
 
+void require_some(Inference& op, size_t d, std::string_view needed) {
+  op.require_extent(
+      op.dims.sub(op.value(0).shape[d], op.dims.constant(1)),
+      cat("the extent of axis ", d, " of ", op.graph.describe(op.operands[0]), ", less the ", needed, ","));
+}
+
 DimId broadcast_extent(const Inference& op, DimId a, DimId b, size_t operand_a, size_t operand_b) {
   if (a == b) return a;
   try {
@@ -247,14 +252,18 @@ void check_shape(const DimTable& dims, DType dtype, std::span<const DimId> shape
     fail(Code::invalid_argument, what, ": rank ", shape.size(), " is over the limit of ", max_rank);
   }
   // Zero extents count as 1, as in NumPy: strides of the other dims must not overflow either.
+  bool empty = false, fits = true;
   int64_t bytes = static_cast<int64_t>(item_size(dtype));
   for (const DimId d : shape) {
     const auto extent = dims.as_constant(d);
     if (!extent) continue;
     if (*extent < 0) fail(Code::invalid_argument, what, ": extent ", *extent, " is negative");
-    if (*extent > 1 && __builtin_mul_overflow(bytes, *extent, &bytes)) {
-      fail(Code::invalid_argument, what, ": the size of ", type_text(dims, dtype, shape), " overflows 63 bits");
-    }
+    empty = empty || *extent == 0;
+    fits = fits && (*extent <= 1 || !__builtin_mul_overflow(bytes, *extent, &bytes));
+  }
+  if (!fits) {
+    fail(Code::invalid_argument, what, ": the size of ", type_text(dims, dtype, shape), " overflows 63 bits",
+         empty ? ", its extent of 0 counted as 1" : "");
   }
 }
 

@@ -26,6 +26,7 @@ struct Inference {
   struct Fact {
     Need need;
     DimId a, b;
+    std::string why;  // FactCause::why
   };
   std::vector<Fact> facts;  // what has to hold in every run and is not known to
   std::vector<ResultType> results;
@@ -115,6 +116,8 @@ std::vector<DimId> as_dims(const Attr& attr);
 void check_count(const Inference& op, const Attr& attr, std::string_view name);
 int64_t normal_axis(const Inference& op, int64_t axis, size_t rank, std::string_view attribute);
 void normalise_axes(Inference& op, Attr& axes, size_t rank);
+// Axis d of operand 0 has the one index that is needed of it in every run.
+void require_some(Inference& op, size_t d, std::string_view needed);
 // The extent that dims broadcast to; throws naming both operands' shapes.
 DimId broadcast_extent(const Inference& op, DimId a, DimId b, size_t operand_a, size_t operand_b);
 // Refuses constant extents below 0, ranks over max_rank, and sizes that overflow 63 bits of bytes; `what` begins the

@@ -220,7 +220,7 @@ ValueId part(Rebuild& r, ValueId x, size_t axis, DimId start, DimId extent, int6
                           {"limits", Attr::of_dims(limits)},
                           {"steps", Attr::of_ints(std::move(steps))}});
   const DimId same[] = {shape_now(r, v)[axis], extent};
-  if (!dims.known_equal(same[0], same[1])) dims.assume(ir::DimFact::equal, same, "slice");
+  if (!dims.known_equal(same[0], same[1])) dims.assume(ir::DimFact::equal, same, {.op = "slice"});
   return v;
 }
 

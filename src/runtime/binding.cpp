@@ -35,15 +35,16 @@ void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* 
   const auto item = static_cast<int64_t>(ir::item_size(spec.dtype));
   p.rank = static_cast<uint32_t>(t->ndim);
   int64_t bytes = item, step = item;
-  bool empty = false;
+  bool empty = false, fits = true;
   for (uint32_t d = p.rank; d-- > 0;) {
     const int64_t extent = t->shape[d];
     if (extent < 0) bad("extent ", extent, " of dim ", d, " is negative");
     p.extent[d] = extent;
     empty = empty || extent == 0;
     // Zero extents count as 1, as they do in a graph: whichever dim is empty, the strides of the others must fit.
-    if (extent > 1 && __builtin_mul_overflow(bytes, extent, &bytes)) bad("its size overflows 63 bits");
+    fits = fits && (extent <= 1 || !__builtin_mul_overflow(bytes, extent, &bytes));
   }
+  if (!fits) bad("its size overflows 63 bits", empty ? ", its extent of 0 counted as 1" : "");
   p.compact = true;
   for (uint32_t d = p.rank; d-- > 0;) {
     const int64_t extent = p.extent[d];

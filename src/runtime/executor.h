@@ -188,6 +188,7 @@ class Executor {
   uint64_t place_buffers(const StepOrder& order, Workspace& w) const;
   void copy_in(char* scratch, Workspace& w) const;
   void copy_out(Workspace& w) const;
+  void check_space(const StepSpec& step, const Workspace& w) const;
   // Fills w.sizes and w.views for a step, and the state's origins and traffic.
   void bind_views(const StepSpec& step, StepState& state, Workspace& w) const;
   void prepare(const StepSpec& step, StepState& state, Workspace& w) const;

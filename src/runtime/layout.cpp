@@ -13,6 +13,8 @@ namespace {
 // enough to keep all threads busy one by one.
 constexpr uint64_t most_wave_scratch = uint64_t{24} << 20;
 
+constexpr int64_t most_elements = int64_t{1} << 62;  // of a kernel, so that rounding their number up cannot overflow
+
 }  // namespace
 
 void copy_strided(const Place& from, const Place& to, size_t item) {
@@ -87,6 +89,19 @@ uint64_t Executor::place_buffers(const StepOrder& order, Workspace& w) const {
   return total;
 }
 
+// What a fold goes over need not lie anywhere, so that no tensor bounds it. As in tensors an extent of 0 counts as 1.
+void Executor::check_space(const StepSpec& step, const Workspace& w) const {
+  const size_t axes = step.program->kernel.axis_count();
+  int64_t space = 1;
+  for (size_t a = 0; a < axes; ++a) {
+    const int64_t extent = std::max<int64_t>(w.dims[step.sizes[a]], 1);
+    if (!__builtin_mul_overflow(space, extent, &space) && space <= most_elements) continue;
+    std::string extents;
+    for (size_t b = 0; b < axes; ++b) extents += cat(b > 0 ? ", " : "", plan_.dims.named(step.sizes[b], w.dims));
+    fail(Code::invalid_argument, "a kernel would go over more than 2^62 elements: those of the extents ", extents);
+  }
+}
+
 // Extents of buffers and constants, and the offsets of buffers and temporaries in one block of scratch.
 void Executor::lay_out(Workspace& w) const {
   const auto shape = [&](Place& p, std::span<const ir::DimId> dims, ir::DType t) {
@@ -117,6 +132,8 @@ void Executor::lay_out(Workspace& w) const {
   }
   for (size_t b = 0; b < plan_.buffers.size(); ++b)
     w.buffer_bytes[b] = shape(w.buffers[b], plan_.buffers[b].shape, plan_.buffers[b].dtype);
+  for (const StepSpec& step : plan_.steps)
+    if (step.program) check_space(step, w);
   w.order = &waves_.in_turn;
   uint64_t total = place_buffers(waves_.in_turn, w);
   if (w.wide && !w.ordered) {

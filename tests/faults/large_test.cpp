@@ -63,6 +63,37 @@ TEST_CASE("strides of 2^31 and more, forwards and backwards") {
     }
 }
 
+TEST_CASE("a fold over more elements than 63 bits count is refused, fused or not, an extent of 0 counted as 1") {
+  Net net;
+  const ValueId x = net.in("x", DType::i8, {net.sym("A"), net.num(1), net.sym("C")});
+  const ValueId y = net.in("y", DType::i8, {net.sym("B"), net.sym("C")});
+  const ValueId all = net.op(OpCode::op_add, {x, y});
+  net.out(net.op(OpCode::op_reduce_sum, {all}));
+  net.out(net.op(OpCode::op_reduce_max, {all}, {{"axes", Attr::of_ints({0, 1})}}));
+  const auto g = net.done();
+  int8_t one = 1, sum = 7, most[1] = {7};
+  for (const Way& way : all_ways())
+    for (const int64_t c : {1, 0}) {
+      INFO(way.name);
+      // Of zero strides: no more memory than one byte.
+      int64_t far = int64_t{1} << 40, left[] = {far, 1, c}, right[] = {far, c}, columns[] = {c}, none[3] = {};
+      const runtime::Tensor a{&one, {1, 0}, 3, {0, 8, 1}, left, none, 0}, b{&one, {1, 0}, 2, {0, 8, 1}, right, none, 0};
+      const runtime::Tensor out0{&sum, {1, 0}, 0, {0, 8, 1}, nullptr, nullptr, 0},
+          out1{most, {1, 0}, 1, {0, 8, 1}, columns, nullptr, 0};
+      const runtime::Tensor *ins[] = {&a, &b}, *outs[] = {&out0, &out1};
+      std::string said;
+      try {
+        compile(g, way)->run(ins, outs, {.serial = !way.threads});
+      } catch (const Error& error) {
+        CHECK(error.code() == Code::invalid_argument);
+        said = error.message();
+      }
+      CHECK(said.find("more than 2^") != std::string::npos);
+      CHECK(said.find("1099511627776") != std::string::npos);
+      CHECK((sum == 7 && most[0] == 7));
+    }
+}
+
 // Minutes on a small machine: run with --no-skip.
 TEST_CASE("sums past 2^32 elements of one byte" * doctest::skip()) {
   Net net;

@@ -96,6 +96,42 @@ TEST_CASE_FIXTURE(Indexed, "scatter takes updates of the indices' shape that fit
   CHECK(says(wrong("scatter_add", {b, i, b}), "has dtype bool, expected an integer or float dtype"));
 }
 
+TEST_CASE_FIXTURE(Indexed, "what a run refuses names the op, the operands and the extents") {
+  const auto at = [&](std::vector<int64_t> symbols) { return fault([&] { value_of(t, 0, symbols); }); };
+  apply(g, "gather_nd", {x, in("picks", DType::u16, {D, c(3), c(1)})}, {integer("batch_dims", 1)});
+  CHECK(at({2, 3, 2}) == "");
+  CHECK(
+      at({2, 3, 4}) ==
+      "gather_nd: B == D does not hold: B = 2 and D = 4 (the extents of a batch dim: %x: f32[B, N], %picks: u16[D, 3, "
+      "1])");
+}
+
+TEST_CASE_FIXTURE(Indexed, "scatter refuses a run whose indices reach beyond the data") {
+  apply(g, "scatter", {fixed, i, x}, {integer("axis", 1)});
+  CHECK(fault([&] { value_of(t, 0, {4, 9, 1}); }) == "");
+  CHECK(fault([&] { value_of(t, 0, {5, 9, 1}); }) ==
+        "scatter: what dim 0 of %fixed: f32[4, 6] has beyond the indices is -B+4 = -1, which is negative");
+}
+
+TEST_CASE_FIXTURE(Indexed, "cross_entropy of no classes is refused, of no rows it is not") {
+  const ValueId none = in("none", DType::f32, {c(4), c(0)}), nobody = in("nobody", DType::f32, {c(0), c(6)});
+  const ValueId four = in("four", DType::i64, {c(4)}), nought = in("nought", DType::i64, {c(0)});
+  for (const char* reduction : {"none", "mean", "sum"}) {
+    CHECK(wrong("cross_entropy", {none, four}, {word("reduction", reduction)}) ==
+          "cross_entropy: %none: f32[4, 0] has no class along axis 1: no label is one");
+    CHECK(type("cross_entropy", {nobody, nought}, {word("reduction", reduction)}) ==
+          (reduction == std::string("none") ? "f32[0]" : "f32[]"));
+  }
+  CHECK(says(wrong("cross_entropy", {nobody, in("", DType::i64, {c(6)})}, {integer("axis", 0)}),
+             "%nobody: f32[0, 6] has no class along axis 0"));
+  apply(g, "cross_entropy", {x, labels});
+  CHECK(fault([&] { value_of(t, 0, {0, 1, 0}); }) == "");
+  CHECK(
+      fault([&] { value_of(t, 0, {2, 0, 0}); }) ==
+      "cross_entropy: the extent of axis 1 of %x: f32[B, N], less the one class that a label is of, is N-1 = -1, which "
+      "is negative");
+}
+
 TEST_CASE_FIXTURE(Indexed, "searchsorted and cross_entropy") {
   CHECK(type("searchsorted", {s, x}, {word("side", "right")}) == "i64[B, N]");
   CHECK(type("searchsorted", {s, scalar}) == "i64[]");

@@ -148,8 +148,8 @@ TEST_CASE_FIXTURE(Rules, "iota") {
   CHECK(wrong("iota", {}, {ints("shape", {2}), {"dtype", Attr::of_dtype(DType::f8e5m2)}}) != "");
   CHECK(wrong("iota", {}, {dims("shape", {98765})}) == "iota: attribute shape: no dim has the id 98765");
   CHECK(wrong("iota", {}, {ints("shape", std::vector<int64_t>(17, 1))}) == "iota: rank 17 is over the limit of 16");
-  CHECK(wrong("iota", {}, {ints("shape", {0, int64_t{1} << 40, int64_t{1} << 40})}).find("overflows 63 bits") !=
-        std::string::npos);
+  CHECK(wrong("iota", {}, {ints("shape", {0, int64_t{1} << 40, int64_t{1} << 40})})
+            .find("overflows 63 bits, its extent of 0 counted as 1") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Rules, "reshape: solved, proven, checked at run time, refused") {
@@ -172,7 +172,8 @@ TEST_CASE_FIXTURE(Rules, "reshape: solved, proven, checked at run time, refused"
   const ValueId y = in("y", DType::f32, {N});
   CHECK(type("reshape", {y}, {ints("shape", {-1, 4})}) == "f32[N/4, 4]");
   CHECK(t.known_divisible(N, 4));
-  CHECK(fault([&] { value_of(t, N, {1, 6, 2}); }) == "reshape: N = 6, not divisible by 4");
+  CHECK(fault([&] { value_of(t, N, {1, 6, 2}); }) ==
+        "reshape: N = 6, not divisible by 4 (the elements of %y: f32[N] and of attribute shape)");
   CHECK(type("reshape", {y}, {ints("shape", {2, -1, 2})}) == "f32[2, N/4, 2]");
   CHECK(t.facts().size() == 1);
   CHECK(type("reshape", {y}, {dims("shape", {B, B})}) == "f32[B, B]");
@@ -289,7 +290,7 @@ TEST_CASE_FIXTURE(Rules, "matmul by NumPy's rules") {
   CHECK(wrong("matmul", {f({c(5), c(2), c(3)}), f({c(6), c(3), c(4)})}).find("extents 5 and 6 do not broadcast") !=
         std::string::npos);
   CHECK(type("matmul", {f({c(2), B}), f({N, c(4)})}) == "f32[2, 4]");
-  CHECK(fault([&] { value_of(t, B, {3, 4, 2}); }) == "matmul: B == N does not hold: B = 3 and N = 4");
+  CHECK(fault([&] { value_of(t, B, {3, 4, 2}); }).starts_with("matmul: B == N does not hold: B = 3 and N = 4 ("));
 }
 
 TEST_CASE_FIXTURE(Rules, "softmax and the norms") {

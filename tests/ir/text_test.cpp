@@ -361,7 +361,8 @@ TEST_CASE("facts that ops need are found again, stated ones are printed") {
   golden(text);
   const Graph g = parse(text);
   CHECK(g.dims().known_equal(g.dims().symbols()[0], g.dims().symbols()[1]));
-  CHECK(fault([&] { value_of(g.dims(), 0, {6, 6}); }) == "reshape: N = 6, not divisible by 4");
+  CHECK(fault([&] { value_of(g.dims(), 0, {6, 6}); }) ==
+        "reshape: N = 6, not divisible by 4 (the elements of %x: f32[N] and of attribute shape)");
   CHECK(print(g.skeleton()).find(" where N % 4 == 0, N == M {") != std::string::npos);
 }
 

@@ -1,5 +1,7 @@
 #include "math/f32_check.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "base/error.h"
@@ -117,12 +119,25 @@ F32Checker::F32Checker(const F32Function& function, const loop::Kernel& kernel)
       reference_(error_source(function), libraries),
       errors_(reinterpret_cast<decltype(errors_)>(reference_.symbol("errors"))) {}
 
-void F32Checker::check(std::span<const float> inputs, Worst& worst, double filter) {
+void F32Checker::estimate(std::span<const float> inputs) {
   out_.resize(inputs.size());
   error_.resize(inputs.size());
   const void* arrays[] = {inputs.data()};
   kernel_.run(arrays, out_.data(), inputs.size());
   errors_(inputs.data(), out_.data(), error_.data(), static_cast<long>(inputs.size()));
+}
+
+double F32Checker::doubt(std::span<const float> inputs) {
+  estimate(inputs);
+  double most = 0;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (std::isfinite(error_[i]))  // others are MPFR's anyway
+      most = std::max(most, std::fabs(error_[i] - exact_error(function_, inputs[i], out_[i])));
+  return most;
+}
+
+void F32Checker::check(std::span<const float> inputs, Worst& worst, double filter) {
+  estimate(inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (error_[i] <= filter && error_[i] <= worst.error) continue;  // false for NaN
     const double e = error_[i] <= filter ? error_[i] : exact_error(function_, inputs[i], out_[i]);

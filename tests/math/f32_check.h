@@ -20,8 +20,13 @@ class F32Checker {
  public:
   explicit F32Checker(const F32Function& function);
 
+  static constexpr double usual_filter = 0.95;
   // Takes the errors of these inputs into `worst`. Those above `filter` ULP by double arithmetic are judged by MPFR.
-  void check(std::span<const float> inputs, Worst& worst, double filter = 0.95);
+  void check(std::span<const float> inputs, Worst& worst, double filter = usual_filter);
+
+  // How far double arithmetic and MPFR are apart in the errors of these inputs, in ULP, at most. Above 1 - filter the
+  // filter would prove nothing.
+  double doubt(std::span<const float> inputs);
 
   const CompiledKernel& kernel() const { return kernel_; }
   // All of them, and those outside slow paths.
@@ -30,6 +35,7 @@ class F32Checker {
 
  private:
   F32Checker(const F32Function& function, const loop::Kernel& kernel);
+  void estimate(std::span<const float> inputs);  // fills out_, and error_ by double arithmetic
 
   F32Function function_;
   size_t primitives_, fast_primitives_;

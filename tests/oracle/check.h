@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "array.h"
@@ -13,7 +14,7 @@
 namespace ingot::oracle {
 
 struct Way {
-  const char* name;
+  std::string_view name;
   engine::Backend backend;
   bool fuse;
   const char* target;  // "" for the machine's own

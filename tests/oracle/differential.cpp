@@ -8,7 +8,7 @@ namespace ingot::oracle {
 
 namespace {
 
-std::string report(uint64_t seed, const char* way, const std::string& what, const Failing& reduced) {
+std::string report(uint64_t seed, std::string_view way, const std::string& what, const Failing& reduced) {
   std::string shapes;
   for (const Array& a : reduced.inputs) {
     shapes += "[";

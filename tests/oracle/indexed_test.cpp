@@ -193,6 +193,72 @@ TEST_CASE("scatter writes in row-major order and reports the index that is none"
         "scatter: an index along axis 0 of %x: f32[N] is 0, but there is nothing along that axis");
 }
 
+TEST_CASE("an index of 2^63 and more is out of range, never one from the end") {
+  // The last as many steps below 2^64 as an i64 would count from the end, and such that lose high bits as an i32.
+  const uint64_t wrong[] = {
+      ~uint64_t{0},     ~uint64_t{0} - 2, uint64_t{1} << 63, (uint64_t{1} << 63) + 1, (uint64_t{3} << 62) + 1,
+      uint64_t{1} << 32};
+  for (const bool constant : {false, true})
+    for (const uint64_t index : wrong) {
+      CAPTURE(index);
+      const std::vector<uint64_t> values = {1, index};
+      const Array data = floats({3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9}), line = floats({3}, {1, 2, 3});
+      const Array updates = floats({2}, {1, 1});
+      // Each graph of one op, so that its own check is the one that tells.
+      const auto refused = [&](const char* start, std::vector<int64_t> shape, const auto& add) {
+        Net net;
+        std::vector<DimId> dims;
+        for (const int64_t n : shape) dims.push_back(net.num(n));
+        const ValueId x = net.in("x", DType::f32, {net.sym("N"), net.sym("M")});
+        const ValueId y = net.in("y", DType::f32, {net.sym("N")}), u = net.in("u", DType::f32, {net.sym("K")});
+        const ValueId i =
+            constant ? net.g->constant(DType::u64, dims,
+                                       ir::Constant{nullptr, reinterpret_cast<const uint8_t*>(values.data()), 16})
+                     : net.in("i", DType::u64, dims);
+        net.out(add(net, x, y, u, i));
+        std::vector<Array> inputs = {data, line, updates};
+        if (!constant) inputs.push_back(Array{DType::u64, std::move(shape), values});
+        const std::string said = failure(net.done(), inputs);
+        CAPTURE(start);
+        CHECK_MESSAGE(said.starts_with(start), said);
+      };
+      refused("gather: an index along axis 0 of %x", {2}, [](Net& n, ValueId x, ValueId, ValueId, ValueId i) {
+        return n.op(OpCode::op_gather, {x, i}, {axis(0)});
+      });
+      refused("gather: an index along axis 0 of %y", {2}, [](Net& n, ValueId, ValueId y, ValueId, ValueId i) {
+        return n.op(OpCode::op_gather, {y, i}, {axis(0)});
+      });
+      refused("take_along_axis: an index along axis 0 of %y", {2}, [](Net& n, ValueId, ValueId y, ValueId, ValueId i) {
+        return n.op(OpCode::op_take_along_axis, {y, i}, {axis(0)});
+      });
+      refused("gather_nd: an index along axis 1 of %x", {1, 2},
+              [](Net& n, ValueId x, ValueId, ValueId, ValueId i) { return n.op(OpCode::op_gather_nd, {x, i}); });
+      for (const OpCode op : {OpCode::op_scatter, OpCode::op_scatter_add})
+        refused(op == OpCode::op_scatter ? "scatter: an index along axis 0 of %y"
+                                         : "scatter_add: an index along axis 0 of %y",
+                {2}, [&](Net& n, ValueId, ValueId y, ValueId u, ValueId i) { return n.op(op, {y, i, u}, {axis(0)}); });
+      refused("cross_entropy: an index along axis 1 of ", {2}, [](Net& n, ValueId x, ValueId, ValueId, ValueId i) {
+        const ValueId two =
+            n.op(OpCode::op_slice, {x}, {{"starts", Attr::of_ints({0, 0})}, {"limits", Attr::of_ints({2, 3})}});
+        return n.op(OpCode::op_cross_entropy, {two, i}, {{"reduction", Attr::of_string("sum")}});
+      });
+    }
+}
+
+TEST_CASE("one_hot of what is 2^63 and more has no 1, however deep") {
+  for (const DType t : {DType::f32, DType::boolean, DType::u64}) {
+    Net net;
+    net.out(net.op(OpCode::op_one_hot, {net.in("i", DType::u64, {net.num(4)})},
+                   {{"depth", Attr::of_int(3)}, {"dtype", Attr::of_dtype(t)}}));
+    const Array inputs[] = {
+        Array{DType::u64, {4}, {~uint64_t{0}, uint64_t{1} << 63, (uint64_t{1} << 63) + 2, uint64_t{1} << 32}}};
+    const auto g = net.done();
+    for (const Way& way : all_ways())
+      for (const Array& got : run(*compile(g, way), inputs))
+        CHECK(difference(Array{t, {4, 3}, std::vector<uint64_t>(12, 0)}, got).empty());
+  }
+}
+
 TEST_CASE("one_hot counts from the end and has no row for what is out of range") {
   Net net;
   const ValueId i = net.in("i", DType::u64, {net.sym("K")}), j = net.in("j", DType::i8, {net.sym("K")});
