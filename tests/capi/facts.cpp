@@ -82,7 +82,7 @@ TEST_CASE("sizes that break a fact are refused with its name, by every call that
         Case{"A*A == 16", 3, 3, "A*A == 16 does not hold: A*A = 9 and 16"},
         Case{"max(A, B) == 2", 4, 1, "max(A, B) == 2 does not hold: max(A, B) = 4 and 2"},
         Case{"A*2 == 8", 3, 3, "2*A == 8 does not hold: 2*A = 6 and 8"}}) {
-    CAPTURE(k.where);
+    CAPTURE(std::string(k.where));
     const Graph g = parse(c, std::string("ingot 1.0\ngraph @g(%x: f32[A], %y: f32[B]) -> (f32[A]) where ") + k.where +
                                  " {\n  %0 = neg %x\n  return %0\n}\n");
     for (const ingot_backend backend : {INGOT_BACKEND_INTERPRETER, INGOT_BACKEND_AUTO}) {
@@ -121,7 +121,7 @@ TEST_CASE("sizes that break what an op needs are refused with the op's name") {
        {Case{"-> (f32[])", "matmul %x, %y", 3, 2, "matmul: A == B does not hold: A = 3 and B = 2"},
         Case{"-> (f32[2, A/2])", "reshape %x {shape = [2, A/2]}", 3, 2, "reshape: A = 3, not divisible by 2"},
         Case{"-> (f32[2, A])", "stack %x, %y {axis = 0}", 3, 2, "stack: A == B does not hold"}}) {
-    CAPTURE(k.body);
+    CAPTURE(std::string(k.body));
     const Graph g = parse(c, std::string("ingot 1.0\ngraph @g(%x: f32[A], %y: f32[B]) ") + k.head +
                                  " {\n  %0 = " + k.body + "\n  return %0\n}\n");
     const Executable e = compile(c, g, INGOT_BACKEND_INTERPRETER);

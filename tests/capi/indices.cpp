@@ -47,7 +47,7 @@ TEST_CASE(
 TEST_CASE("steps that are no kernel are cancelled, too") {
   const Context c = context();
   for (const char* op : {"gather %x, %i", "scatter %x, %j, %x", "scatter_add %x, %j, %x", "searchsorted %x, %x"}) {
-    CAPTURE(op);
+    CAPTURE(std::string(op));
     const std::string text = std::string("ingot 1.0\ngraph @g(%x: f32[N, D], %i: i32[N], %j: i32[N, D]) -> (") +
                              (std::string(op).starts_with("search") ? "i64" : "f32") + "[N, D]) {\n  %0 = " + op +
                              "\n  return %0\n}\n";

@@ -120,7 +120,7 @@ TEST_CASE_FIXTURE(Indexed, "cross_entropy of no classes is refused, of no rows i
     CHECK(wrong("cross_entropy", {none, four}, {word("reduction", reduction)}) ==
           "cross_entropy: %none: f32[4, 0] has no class along axis 1: no label is one");
     CHECK(type("cross_entropy", {nobody, nought}, {word("reduction", reduction)}) ==
-          (reduction == std::string("none") ? "f32[0]" : "f32[]"));
+          std::string(reduction == std::string("none") ? "f32[0]" : "f32[]"));
   }
   CHECK(says(wrong("cross_entropy", {nobody, in("", DType::i64, {c(6)})}, {integer("axis", 0)}),
              "%nobody: f32[0, 6] has no class along axis 0"));

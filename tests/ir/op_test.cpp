@@ -163,8 +163,8 @@ TEST_CASE("op numbers are those released, for ever") {
   };
   for (const auto& [name, number] : released) {
     const OpInfo* op = find_op(name);
-    REQUIRE_MESSAGE(op != nullptr, name);
-    CHECK_MESSAGE(static_cast<uint32_t>(op->code) == number, name);
+    REQUIRE_MESSAGE(op != nullptr, std::string(name));
+    CHECK_MESSAGE(static_cast<uint32_t>(op->code) == number, std::string(name));
   }
 }
 

@@ -85,7 +85,7 @@ TEST_CASE("f16 converts by F16C where there is one, and by no call anywhere") {
   const loop::Kernel kernel = b.finish();
   for (const char* target : {"x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"}) {
     const std::string text = text_of(kernel, target, 2);
-    CAPTURE(target);
+    CAPTURE(std::string(target));
     const bool f16c = std::string(target) == "x86-64-v3" || std::string(target) == "x86-64-v4";
     CHECK((text.find("vcvtph2ps") != std::string::npos) == f16c);
     CHECK((text.find("vcvtps2ph") != std::string::npos) == f16c);

@@ -110,8 +110,8 @@ void run_case(const Case& c, const std::string& target, uint8_t rows) {
     const uint64_t got = get_item(pointers.back(), c.type, l);
     if (got == want || (is_nan(c.type, got) && is_nan(c.type, want))) continue;
     if (++wrong > 3) break;
-    FAIL_CHECK(target, rows ? " lanes " : " scalar ", name_of(c), " of ", std::hex, arg(0), " ", arg(1), " ", arg(2),
-               ": ", got, ", not ", want);
+    FAIL_CHECK(std::string(target), rows ? " lanes " : " scalar ", name_of(c), " of ", std::hex, arg(0), " ", arg(1),
+               " ", arg(2), ": ", got, ", not ", want);
   }
 }
 

@@ -59,7 +59,7 @@ TEST_CASE("integers wrap, and division never traps") {
         const Wide x = wide(t, a), y = wide(t, b);
         const auto is = [&](Prim p, Wide want) {
           if (eval(p, t, t, a, b) != wrap(t, want))
-            FAIL_CHECK(prim_info(p)->name, " of ", ir::name(t), " ", a, " ", b, ": ", eval(p, t, t, a, b));
+            FAIL_CHECK(std::string(prim_info(p)->name), " of ", ir::name(t), " ", a, " ", b, ": ", eval(p, t, t, a, b));
         };
         is(Prim::add, x + y);
         is(Prim::sub, x - y);

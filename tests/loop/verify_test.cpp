@@ -22,7 +22,7 @@ std::string fault(const Kernel& k) {
 }
 
 struct Case {
-  const char* message;
+  std::string_view message;
   Kernel kernel;
   std::function<void(Kernel&)> damage;
 };

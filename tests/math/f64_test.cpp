@@ -33,7 +33,7 @@ TEST_CASE("f64 functions stay within their bound at special values and their nei
 // The largest errors that sampling millions of arguments found; coefficients or compensation that got worse show here.
 TEST_CASE("f64 functions at the worst arguments known") {
   struct Worst {
-    const char* name;
+    std::string_view name;
     F64Input in;
     double ulp;  // as found, rounded up
   };

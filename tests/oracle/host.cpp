@@ -11,7 +11,7 @@ constexpr uint8_t poison = 0xa5;
 constexpr size_t margin = 192;
 }  // namespace
 
-const char* name(Layout layout) {
+std::string_view name(Layout layout) {
   switch (layout) {
     case Layout::compact: return "compact";
     case Layout::unaligned: return "unaligned";

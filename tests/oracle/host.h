@@ -19,7 +19,7 @@ enum class Layout {
 };
 inline constexpr Layout all_layouts[] = {Layout::compact,  Layout::unaligned,  Layout::strided,
                                          Layout::negative, Layout::transposed, Layout::broadcast};
-const char* name(Layout layout);
+std::string_view name(Layout layout);
 
 class HostTensor {
  public:

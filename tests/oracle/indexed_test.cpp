@@ -219,7 +219,7 @@ TEST_CASE("an index of 2^63 and more is out of range, never one from the end") {
         std::vector<Array> inputs = {data, line, updates};
         if (!constant) inputs.push_back(Array{DType::u64, std::move(shape), values});
         const std::string said = failure(net.done(), inputs);
-        CAPTURE(start);
+        CAPTURE(std::string(start));
         CHECK_MESSAGE(said.starts_with(start), said);
       };
       refused("gather: an index along axis 0 of %x", {2}, [](Net& n, ValueId x, ValueId, ValueId, ValueId i) {

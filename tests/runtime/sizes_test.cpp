@@ -16,7 +16,7 @@ using ir::ValueId;
 namespace {
 
 struct Class {
-  const char* name;
+  std::string_view name;
   std::shared_ptr<const ir::Graph> graph;
 };
 

@@ -310,7 +310,7 @@ TEST_CASE_FIXTURE(Device, "a warm run allocates no device memory and waits for n
   for (const char* entry : never) before.push_back(standin_calls(entry));
   for (int n = 0; n < 10; ++n) REQUIRE(e.run({&x.tensor()}, {&y.tensor()}).code == INGOT_OK);
   for (size_t n = 0; n < before.size(); ++n) {
-    INFO(never[n]);
+    INFO(std::string(never[n]));
     CHECK(standin_calls(never[n]) == before[n]);
   }
   CHECK(engine.stats().compiles == 1);
