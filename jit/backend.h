@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "jit/frame.h"
+
 namespace ingot::jit {
 
 // Format numbers compiled into both sides; a module whose stamp differs is refused.
@@ -15,7 +17,7 @@ struct ModuleStamp {
   uint32_t frame;            // jit/frame.h
   uint32_t codegen;          // raised whenever emitted code changes meaning or quality
 };
-inline constexpr ModuleStamp module_stamp = {2, 1, 1, 2, 2};
+inline constexpr ModuleStamp module_stamp = {2, 1, 1, frame_version, 3};
 
 // Where the module puts what it made. Both may be called at most once per compile, on any thread.
 struct ModuleSink {

@@ -11,13 +11,16 @@
 
 namespace ingot::jit {
 
-inline constexpr uint32_t frame_version = 4;
+inline constexpr uint32_t frame_version = 5;
 
 inline constexpr uint32_t frame_stream = 1;  // non-temporal stores: each lane-store pointer is 64-byte aligned
 inline constexpr uint32_t frame_ahead = 2;   // mode cols: as many rows again follow those of the call, in the next one
 
 // Bytes of one fold's accumulator block in mode cols: eight items of at most eight bytes.
 inline constexpr size_t acc_bytes = 64;
+
+// Items of a view that stands still along the lanes (Frame::along): no round of a body has more lanes.
+inline constexpr int64_t still_items = 128;
 
 // What went wrong in the calls of a launch: the first failure of a check that a body met, and nothing after it.
 struct Fault {
@@ -63,6 +66,11 @@ struct Frame {
   int64_t more_rows;
   const int64_t* row_step;
   const int64_t* hold_step;
+
+  // Mode cols, of the views that loop::may_stand_still() names: 0 where the view has one value in all lanes of a row,
+  // of which still_items copies lie at its address; else -1. Lane i of it is item i & along. Other views: not looked
+  // at.
+  const int64_t* along;
 };
 
 }  // namespace ingot::jit

@@ -248,7 +248,7 @@ std::vector<unsigned> FunctionEmitter::widths(const loop::Sweep& sweep, const Re
   const bool one_register = lanes_ * sizeof(float) <= target_.register_bytes;
   if (regions.nodes.size() > 1 || (sweep.weight < long_weight && !one_register)) return {lanes_};
   const size_t alive = values_alive(k_, regions.nodes[0], roots(sweep)) + sweep.folds.size();
-  for (unsigned times = one_register && sweep.weight >= long_weight ? 4 : 2; times > 1; times /= 2) {
+  for (unsigned times = one_register && sweep.weight >= long_weight ? 8 : 2; times > 1; times /= 2) {
     const size_t each = times * lanes_ * sizeof(float) / target_.register_bytes;
     if (alive * each + 2 <= target_.registers) return {times * lanes_, lanes_};
   }

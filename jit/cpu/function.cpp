@@ -35,7 +35,8 @@ FunctionEmitter::FunctionEmitter(llvm::Module& module, const Target& target, con
       lane_(kernel.nodes.size()),
       splats_(kernel.nodes.size()),
       uses_(kernel.nodes.size()),
-      aheads_(kernel.views.size()) {
+      aheads_(kernel.views.size()),
+      alongs_(kernel.views.size()) {
   for (const loop::Node& n : kernel.nodes)
     for (const NodeId a : n.arg)
       if (a != loop::no_node) ++uses_[a];
@@ -184,6 +185,14 @@ Value* FunctionEmitter::pointer_at(size_t array, size_t index, size_t steps) {
 Value* FunctionEmitter::view_pointer(size_t view) {
   if (!views_[view]) views_[view] = pointer_at(offsetof(Frame, ptr), view, offsetof(Frame, row_step));
   return views_[view];
+}
+
+Value* FunctionEmitter::along(size_t view) {
+  Value* const table = field(offsetof(Frame, along), b.getPtrTy());
+  Value*& mask = alongs_[view];
+  llvm::IRBuilder<> pre(entry_);
+  if (!mask) mask = pre.CreateLoad(pre.getInt64Ty(), pre.CreateConstInBoundsGEP1_64(pre.getInt64Ty(), table, view));
+  return mask;
 }
 
 Value* FunctionEmitter::hold_pointer(size_t hold) {
@@ -360,7 +369,9 @@ Value* FunctionEmitter::constant_in_memory(NodeId literal, unsigned lanes) {
 void FunctionEmitter::emit_lane_node(const Regions& regions, NodeId node, const Lanes& at) {
   const loop::Node& n = k_.nodes[node];
   if (n.op == Prim::load) {
-    lane_[node] = load_items(k_.views[n.imm].storage, view_pointer(n.imm), at);
+    Lanes from = at;
+    if (loop::may_stand_still(k_, k_.views[n.imm])) from.index = b.CreateAnd(at.index, along(n.imm));
+    lane_[node] = load_items(k_.views[n.imm].storage, view_pointer(n.imm), from);
     if (ahead_) fetch_ahead(n.imm, at);
     return;
   }

@@ -65,6 +65,7 @@ class FunctionEmitter {
   Value* field(size_t offset, llvm::Type* type);
   Value* pointer_at(size_t array, size_t index, size_t steps);  // array[index], which moves by steps[index] a row
   Value* view_pointer(size_t view);
+  Value* along(size_t view);  // Frame::along
   Value* hold_pointer(size_t hold);
   Value* fold_value(NodeId fold);                             // of an earlier sweep, where there are no lanes
   Value* item(Value* base, Value* index, size_t item_bytes);  // base + index * item_bytes
@@ -154,6 +155,7 @@ class FunctionEmitter {
   Value* stream_ = nullptr;
   bool ahead_ = false;          // whether the sweep fetches the next rows' items into the cache
   std::vector<Value*> aheads_;  // by view: how far they are
+  std::vector<Value*> alongs_;  // by view: Frame::along, loaded on first use
   Value* nothing_ = nullptr;    // the address of eight zero bytes, which lanes that fetch nothing read
   unsigned lanes_ = 0;          // of one round, in mode cols
 };

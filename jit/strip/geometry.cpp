@@ -6,6 +6,7 @@
 
 #include "jit/strip/items.h"
 #include "jit/strip/plan.h"
+#include "loop/rules.h"
 
 namespace ingot::jit {
 
@@ -222,6 +223,8 @@ void Geometry::build(const Program& program, const int64_t* sizes, const ViewArg
     plan.access = lanes_here ? lane_access(*this, plan) : Access::uniform;
     const bool staged =
         plan.access == Access::odometer || (kv.kind == ViewKind::iota && plan.access == Access::strided);
+    plan.still = plan.access == Access::splat && !plan.outside && !plan.lane_cuts && !plan.outer_cuts &&
+                 loop::may_stand_still(kernel, kv);
     plan.periodic = staged && !plan.outer_cuts && !plan.lane_cuts && kv.kind != ViewKind::store;
     for (unsigned a = 0; a + 1 < outer + lane; ++a) plan.periodic &= plan.stride[a] == 0;
   }

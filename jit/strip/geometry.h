@@ -43,6 +43,7 @@ struct ViewPlan {
   uint8_t size;        // bytes of an item
   bool outside;        // outside its boxes everywhere
   bool periodic;       // varies along the innermost lane axis alone, the same in every row
+  bool still;          // one value in all lanes of a row, presented as that (Frame::along)
   bool tile;           // column-like: staged for several rows at a time (Geometry::tile_rows)
   uint8_t outer_cuts;  // of `cuts`, in the order of the axes: the first ones lie on outer axes,
   uint8_t lane_cuts;   // then those on lane axes,

@@ -1,6 +1,7 @@
 #include "jit/strip/launch.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 
@@ -13,10 +14,20 @@ using loop::LaneMode;
 using loop::strip_lanes;
 using loop::ViewKind;
 
+namespace {
+// Frame::along where no view stands still.
+constexpr auto all_move = [] {
+  std::array<int64_t, loop::max_views> along;
+  along.fill(-1);
+  return along;
+}();
+}  // namespace
+
 void Launch::prepare(const Program& program, const int64_t* sizes, const ViewArg* views) {
   program_ = &program;
   sizes_.assign(sizes, sizes + program.kernel.sizes);
   allow_stream(false);
+  allow_twice(false);
   linear_ = program.kernel.cols == 0 && program.schedule.row_stores.empty() && prepare_linear(sizes, views);
   double work = static_cast<double>(element_cost(program));
   for (unsigned a = 0; a < program.kernel.axis_count(); ++a) work *= static_cast<double>(sizes[a]);
@@ -65,6 +76,7 @@ void Launch::run_linear(const Body& body, int64_t chunk, char* scratch, Fault& f
   frame.size = sizes_.data();
   frame.scratch = scratch + scratch_;
   frame.fault = &fault;
+  frame.along = all_move.data();
   int64_t at = chunk * chunk_lanes_;
   const int64_t end = std::min(lanes_, at + chunk_lanes_);
   for (size_t v = 0; v < count; ++v) ptr[v] = base_[v] + at * step_[v];
@@ -105,7 +117,12 @@ void Launch::run_linear(const Body& body, int64_t chunk, char* scratch, Fault& f
     for (size_t v = 0; v < count; ++v)
       if (kernel.views[v].kind == ViewKind::store) peel.add(ptr[v], step_[v]);
     if (const int64_t head = peel.lanes(); head >= 0) {
-      if (head > 0) padded(head);
+      if (head > 0 && twice_ && head < sweep.granule) {
+        call(sweep.granule, sweep.granule);
+        advance(head);
+      } else if (head > 0) {
+        padded(head);
+      }
       frame.flags = frame_stream;
       streams = true;
     }
@@ -116,7 +133,14 @@ void Launch::run_linear(const Body& body, int64_t chunk, char* scratch, Fault& f
     advance(whole);
   }
   frame.flags = 0;
-  if (at < end) padded(end - at);
+  if (at < end) {
+    if (const int64_t back = sweep.granule - (end - at); twice_ && at - back >= chunk * chunk_lanes_) {
+      advance(-back);
+      call(sweep.granule, sweep.granule);
+    } else {
+      padded(end - at);
+    }
+  }
   if (streams) stream_fence();
 }
 
@@ -126,6 +150,7 @@ void Launch::call(const Body& body, Fault& fault) const noexcept {
   frame.size = sizes_.data();
   frame.n = frame.valid = lanes_;
   frame.fault = &fault;
+  frame.along = all_move.data();
   body.sweep(0, frame);
 }
 

@@ -28,6 +28,9 @@ class Launch {
     else plan_.geometry.views[view].base = base;
   }
   void allow_stream(bool allowed) noexcept { stream_ = plan_.stream = allowed; }
+  // Likewise: lanes may be computed and stored twice, which is cheaper than copies of a few but would read what was
+  // stored where an output is in place.
+  void allow_twice(bool allowed) noexcept { twice_ = plan_.twice = allowed; }
 
   // Chunk boundaries depend on extents and strides alone, the results on neither. 0 if there is nothing to do.
   int64_t chunks() const { return chunks_; }
@@ -64,7 +67,7 @@ class Launch {
   size_t scratch_ = 0;  // less the body's
   const Program* program_ = nullptr;
   std::vector<int64_t> sizes_;
-  bool stream_ = false;
+  bool stream_ = false, twice_ = false;
 
   // The short way: a kernel without cols whose views are all consecutive over the one linear index, or a single item.
   bool linear_ = false;

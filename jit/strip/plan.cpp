@@ -100,11 +100,18 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   g.tile_rows = 1;
   g.tiled = false;
   if (!row_mode && g.outer > 0 && g.extent[g.outer - 1] > 1) {
+    // What sweeps find again; of a single one only copies, which it makes strip by strip.
+    const bool once = schedule.sweeps.size() == 1 && schedule.folds.empty();
+    const auto again = [&](const ViewPlan& v) {
+      if (v.access == Access::uniform || v.stride[g.outer - 1] == 0) return false;
+      return !once || (v.access != Access::direct && !v.still);
+    };
     int64_t held = 0, row = 0;
     for (const loop::Hold& h : schedule.holds) held += hold_bytes(h);
     for (const ViewPlan& v : g.views)
-      if (v.access != Access::uniform && v.stride[g.outer - 1] != 0) row += g.lanes * v.size;
+      if (again(v)) row += (once ? std::min(g.lanes, strip_lanes) : g.lanes) * v.size;
     g.tile_rows = std::clamp<int64_t>(rows_bytes / std::max<int64_t>(1, row + held), 1, most_rows);
+    if (once) g.tile_rows = std::clamp<int64_t>(chunk_lanes(p) / std::max<int64_t>(1, g.lanes), 1, g.tile_rows);
     if (held * column_rows <= most_tile_hold)
       for (ViewPlan& v : g.views)
         if (column_like(g, v)) {
@@ -156,7 +163,7 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
   hold_pitch.resize(schedule.holds.size());
   hold_strip.resize(schedule.holds.size());
   view_strip.clear();
-  for (const ViewPlan& v : g.views) view_strip.push_back(v.access == Access::uniform ? 0 : strip_lanes * v.size);
+  for (const ViewPlan& v : g.views) view_strip.push_back(v.access == Access::direct ? strip_lanes * v.size : 0);
   const auto holds = static_cast<int64_t>(schedule.holds.size());
   hold_at = arena.take(holds * int64_t{sizeof(char*)});
   if (std::ranges::any_of(schedule.holds, &loop::Hold::scanned))
@@ -193,7 +200,8 @@ void Plan::build(const Program& p, const int64_t* size_slots, const ViewArg* arg
     // A copy of each row, or of what is the same in all of them.
     const int64_t period = v.periodic ? g.extent[g.outer + g.lane - 1] : strip_lanes;
     const int64_t same = (lanes + (period < strip_lanes ? round_up(period, pad_lanes) : 0)) * v.size;
-    v.strip = arena.take(std::max(same, t > 1 && !v.periodic ? t * tile_pitch(g, v) : 0));
+    v.strip = arena.take(
+        std::max({same, t > 1 && !v.periodic ? t * tile_pitch(g, v) : 0, v.still ? t * still_items * v.size : 0}));
   }
   scratch = arena.used();
 }

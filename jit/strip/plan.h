@@ -37,7 +37,7 @@ inline constexpr int64_t place_bytes = 40;
 struct Plan {
   const Program* program = nullptr;
   const int64_t* sizes = nullptr;
-  bool stream = false;
+  bool stream = false, twice = false;  // Launch::allow_stream(), allow_twice()
   Geometry geometry;
 
   // Mode cols: a chunk is `rows_per_chunk` whole rows or, if `pieces` > 1, one of so many pieces of one row. Where
@@ -59,7 +59,7 @@ struct Plan {
   std::vector<size_t> hold;                         // per hold: its buffer of a row or a strip,
   std::vector<int64_t> hold_pitch;                  // and the bytes from one row's to the next row's,
   std::vector<int64_t> hold_strip;                  // from one strip's to the next strip's
-  std::vector<int64_t> view_strip;                  // per view: the same in memory, 0 where it has no lanes
+  std::vector<int64_t> view_strip;                  // per view: the same in memory, 0 where no lane differs
   size_t scratch = 0;
 
   // Split rows: memory that all chunks of the launch share. Per row: how many pieces of this phase are done (a cache

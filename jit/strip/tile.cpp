@@ -8,8 +8,12 @@ namespace ingot::jit {
 using loop::strip_lanes;
 using loop::ViewKind;
 
-Tile::Tile(const Plan& plan, char* scratch) : p_(plan), g_(plan.geometry), scratch_(scratch) {
-  for (size_t v = 0; v < g_.views.size(); ++v) splat(v).filled = 0;
+Tile::Tile(const Plan& plan, char* scratch, bool still)
+    : p_(plan), g_(plan.geometry), scratch_(scratch), still_(still) {
+  for (size_t v = 0; v < g_.views.size(); ++v) {
+    splat(v).filled = 0;
+    along[v] = stands_still(v) ? 0 : -1;
+  }
 }
 
 void Tile::seek(int64_t row) {
@@ -93,6 +97,10 @@ bool Tile::present(size_t v, int64_t k0, int64_t m, int64_t n) {
   const ViewPlan& view = g_.views[v];
   const Place& p = place(v);
   row_step[v] = 0;
+  if (stands_still(v)) {
+    present_still(v);
+    return true;
+  }
   const uint64_t outside = view.kind == ViewKind::inside ? 0 : view.fill;
   if (p.in0 >= p.in1) return point(v, filled(v, outside, n));
   bool cut = view.lane_cuts != 0;
@@ -116,6 +124,21 @@ bool Tile::present(size_t v, int64_t k0, int64_t m, int64_t n) {
 bool Tile::point(size_t v, char* at) {
   ptr[v] = at;
   return true;
+}
+
+// Of a view with one value in all lanes of a row: as many copies as a round of the body may read, once for all strips.
+void Tile::present_still(size_t v) {
+  const ViewPlan& view = g_.views[v];
+  const Place& p = place(v);
+  const int64_t pitch = still_items * view.size;
+  char* const strip = scratch_ + view.strip;
+  const int64_t rows = p.stride == 0 ? 1 : rows_;
+  ptr[v] = strip;
+  row_step[v] = p.stride == 0 ? 0 : pitch;
+  if (copied_[v] == number_) return;
+  copied_[v] = number_;
+  for (int64_t t = 0; t < rows; ++t)
+    fill(strip + t * pitch, load_bits(moved(p.at, t * p.stride), view.size), still_items, view.size);
 }
 
 // Of a view that differs from row to row: a copy of each row.

@@ -19,7 +19,8 @@ class Tile {
   };
   static_assert(sizeof(Place) == place_bytes);  // as Plan lays out scratch
 
-  Tile(const Plan& plan, char* scratch);
+  // `still`: the body knows views that stand still along the lanes.
+  Tile(const Plan& plan, char* scratch, bool still);
 
   // To a row of the linear index over the outer axes.
   void seek(int64_t row);
@@ -46,6 +47,7 @@ class Tile {
   // Of the first row, as bodies see it (Frame::ptr and Frame::row_step).
   char* ptr[loop::max_views];
   int64_t row_step[loop::max_views] = {};
+  int64_t along[loop::max_views];  // Frame::along
 
  private:
   // What a view's strip holds, so that it is filled again only when that changes: one value in every lane, or what
@@ -55,6 +57,8 @@ class Tile {
     int64_t filled;  // lanes; 0: nothing known; negative: lanes of what repeats
   };
   static_assert(sizeof(Splat) == 16);
+
+  bool stands_still(size_t v) const { return still_ && g_.views[v].still; }
 
   // Which copy of a short end a view's tail holds: of which tile, from which lane on, how many lanes; and in how many
   // rows what follows these is zero.
@@ -74,14 +78,17 @@ class Tile {
   uint64_t value_in(size_t v, int64_t t) const;
   bool point(size_t v, char* at);
   char* filled(size_t v, uint64_t bits, int64_t n);
+  void present_still(size_t v);
   void present_rows(size_t v, bool cut, int64_t k0, int64_t m);
   char* present_same(size_t v, int64_t k0, int64_t m);
 
   const Plan& p_;
   const Geometry& g_;
   char* const scratch_;
+  const bool still_;
   int64_t rows_ = 1;
-  int64_t number_ = 0;  // of the tile, in this walk
+  int64_t number_ = 0;                    // of the tile, in this walk
+  int64_t copied_[loop::max_views] = {};  // the tile whose values a view that stands still has in its strip
   int64_t index_[loop::max_axes] = {};
   Padded padded_[loop::max_views];
 };

@@ -26,12 +26,14 @@ class Walk {
         schedule_(plan.program->schedule),
         body_(body),
         scratch_(scratch),
-        tile_(plan, scratch),
+        tile_(plan, scratch, body.compiled()),
         holds_(scratch),
-        stream_(plan.stream && body.compiled()) {
+        stream_(plan.stream && body.compiled()),
+        twice_(plan.twice) {
     frame_.ptr = tile_.ptr;
     frame_.row_step = tile_.row_step;
     frame_.hold_step = plan.hold_pitch.data();
+    frame_.along = tile_.along;
     frame_.acc = scratch + plan.acc;
     frame_.value = scratch + plan.value;
     frame_.size = plan.sizes;
@@ -141,8 +143,14 @@ class Walk {
       if (!folds) {
         k1 = std::min(k1, segment_end(s, k0));
         if (g_.tiled) k1 = std::min(k1, k0 + tile_lanes);
-        if (peel) k1 = std::min(k1, peeled_end(s, k0, k1));
+        const int64_t rest = peel ? peeled_end(s, k0, k1) : k1;
         peel = false;
+        if (rest < k1 && twice_ && rest - k0 < s.granule && k0 + s.granule <= k1) {
+          strip(s, index, k0, s.granule);  // some of these lanes once more with the next strip
+          k0 = rest;
+          continue;
+        }
+        k1 = rest;
       }
       strip(s, index, k0, k1 - k0);
       if (folds) collect(s, k0 - lane0, k1 - lane0, lane1 - lane0);  // a piece has a tree of its own
@@ -158,7 +166,8 @@ class Walk {
     const auto even = [&](uint16_t v) {
       const ViewPlan& view = g_.views[v];
       const Tile::Place& at = tile_.place(v);
-      return view.access == Access::uniform || (view.access == Access::direct && !view.lane_cuts && at.in0 < at.in1);
+      return view.access == Access::uniform ||
+             ((view.access == Access::direct || view.access == Access::splat) && !view.lane_cuts && at.in0 < at.in1);
     };
     return std::ranges::all_of(s.views, even) &&
            std::ranges::all_of(s.stores, [&](uint16_t st) { return even(kernel_.stores[st].view); });
@@ -338,8 +347,8 @@ class Walk {
     return lanes > 0 && k0 + lanes < k1 ? k0 + lanes : k1;
   }
 
-  // Lanes [k0, k0 + m) of all rows of the tile. Whole granules run where they lie; the rest, and what is shorter than
-  // pad_lanes anyway, on padded copies.
+  // Lanes [k0, k0 + m) of all rows of the tile. Whole granules run where they lie; the rest with lanes before it once
+  // more where that may be; else it runs on padded copies, as does what is shorter than pad_lanes anyway.
   void strip(const Sweep& s, unsigned index, int64_t k0, int64_t m) {
     const int64_t n = round_up(m, s.granule);
     uint16_t direct[loop::max_views];  // loads, then stores, that lie in memory
@@ -361,16 +370,20 @@ class Walk {
     if (m == n || count == 0) {
       call(s, index, k0, n, m, aligned);
     } else {
-      const int64_t whole = m < pad_lanes ? 0 : m / s.granule * s.granule;
-      if (whole > 0) {
-        call(s, index, k0, whole, whole, aligned);
-        for (const uint16_t v : s.views) tile_.ptr[v] += whole * g_.views[v].size;
+      const auto advance = [&](int64_t lanes) {
+        for (const uint16_t v : s.views) tile_.ptr[v] += (lanes & tile_.along[v]) * g_.views[v].size;
         for (const uint16_t st : s.stores) {
           const uint16_t v = kernel_.stores[st].view;
-          tile_.ptr[v] += whole * g_.views[v].size;
+          tile_.ptr[v] += lanes * g_.views[v].size;
         }
-      }
-      padded(s, index, k0 + whole, m - whole, {direct, loads}, {direct + loads, count - loads});
+      };
+      const bool again = twice_ && s.folds.empty() && m >= s.granule;
+      const int64_t whole = m < pad_lanes && !again ? 0 : m / s.granule * s.granule;
+      if (whole > 0) call(s, index, k0, whole, whole, aligned);
+      const int64_t rest = again ? m - s.granule : whole;
+      advance(rest);
+      if (again) call(s, index, k0 + rest, s.granule, s.granule, false);
+      else padded(s, index, k0 + rest, m - rest, {direct, loads}, {direct + loads, count - loads});
     }
     for (const uint16_t st : s.stores) tile_.finish_store(kernel_.stores[st].view, k0, m);
   }
@@ -402,7 +415,7 @@ class Walk {
   char* const scratch_;
   Tile tile_;
   char* holds_;  // where buffers of a row are counted from
-  const bool stream_;
+  const bool stream_, twice_;
   bool streamed_ = false;
   int64_t rows_ = 1;    // of the tile at hand
   uint32_t ahead_ = 0;  // whether another tile follows it in memory: frame_ahead or nothing

@@ -142,6 +142,11 @@ Prim join_of(Prim fold, DType type) noexcept {
   }
 }
 
+bool may_stand_still(const Kernel& kernel, const View& view) noexcept {
+  return kernel.cols == 0 && kernel.rows > 1 && view.kind == ViewKind::load && view.boxes.empty() && view.axes != 0 &&
+         (view.axes >> (kernel.rows - 1) & 1) == 0;
+}
+
 bool may_have_row_lanes(const Kernel& kernel) noexcept {
   if (kernel.rows == 0 || kernel.cols == 0) return false;
   for (const Node& n : kernel.nodes)

@@ -29,6 +29,10 @@ Prim join_of(Prim fold, DType type) noexcept;
 // scans nor stores along the cols.
 bool may_have_row_lanes(const Kernel& kernel) noexcept;
 
+// Whether a load view may be the same in all lanes of a row: it lacks the last axis of a kernel without cols, whose
+// rows are walked along that one if memory lies so. Where it does, bodies are spared a strip of copies (jit/frame.h).
+bool may_stand_still(const Kernel& kernel, const View& view) noexcept;
+
 // Whether the node can produce a NaN whose bits the hardware chose.
 bool makes_nan(const Kernel& kernel, const Node& node) noexcept;
 

@@ -176,8 +176,10 @@ void Executor::run_wave(std::span<const uint32_t> steps, bool again, std::span<c
     // A routine may have failed that comes before some of them.
     while (!wave.empty() && wave.back().step >= failure.step) wave.pop_back();
     if (wave.empty()) continue;
-    for (const WaveItem& item : wave)
+    for (const WaveItem& item : wave) {
       item.launch->allow_stream(std::max(moved, item.footprint) >= stream_bytes && !w.in_place);
+      item.launch->allow_twice(!w.in_place);
+    }
     const uint32_t tasks = tasks_for(wave, work, options, w.run_work);
     char* const scratch = w.reserve(w.task_scratch, each * tasks + shared);
     char* const all = scratch + each * tasks;

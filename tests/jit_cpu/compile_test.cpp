@@ -69,13 +69,16 @@ TEST_CASE("code of each target uses its own instructions and no wider ones") {
   CHECK(arm.find("adrp") == std::string::npos);  // page arithmetic would fix the image's place
 }
 
-TEST_CASE("what waits for memory does not use registers of a whole cache line") {
-  Builder b(1, 0);
-  const loop::Val x{b, b.load(b.add_view(load_view(DType::f32, b.add_tensor(), 1)))};
-  b.store(b.add_view(store_view(DType::f32, b.add_tensor(), 1)), (x * 3.0).id());
-  const std::string text = text_of(b.finish(), "x86-64-v4", 2);
-  CHECK(text.find("%ymm") != std::string::npos);
-  CHECK(text.find("%zmm") == std::string::npos);
+TEST_CASE("sums that wait for memory do not use registers of a whole cache line, what stores does") {
+  for (const bool sum : {true, false}) {
+    Builder b(1, sum ? 1 : 0);
+    const loop::Val x{b, b.load(b.add_view(load_view(DType::f32, b.add_tensor(), sum ? 3 : 1)))};
+    const loop::Val y = x * 3.0;
+    b.store(b.add_view(store_view(DType::f32, b.add_tensor(), 1)), (sum ? y.un(Prim::fold_sum) : y).id());
+    const std::string text = text_of(b.finish(), "x86-64-v4", 2);
+    CHECK((text.find("%ymm") != std::string::npos) == sum);
+    CHECK((text.find("%zmm") == std::string::npos) == sum);
+  }
 }
 
 TEST_CASE("f16 converts by F16C where there is one, and by no call anywhere") {

@@ -141,3 +141,26 @@ TEST_CASE("large tensors take several chunks on several threads and give the ora
     }
   }
 }
+
+TEST_CASE("one value a row beside rows of any length gives the oracle's bits, its ends too") {
+  for (const DType type : {DType::f32, DType::i8, DType::f64}) {
+    Net net;
+    const DimId m = net.sym("M"), n = net.sym("N");
+    const ValueId x = net.in("x", type, {m, n}), scale = net.in("s", type, {m});
+    const ValueId each = net.op(OpCode::op_expand_dims, {scale}, {ints("axes", {1})});
+    net.out(net.op(OpCode::op_add, {net.op(OpCode::op_mul, {x, each}), each}));
+    net.out(net.op(OpCode::op_cast, {net.op(OpCode::op_max, {x, each})}, {{"to", Attr::of_dtype(DType::i16)}}));
+    const auto g = net.done();
+    for (const auto& [rows, cols] :
+         {std::pair<int64_t, int64_t>{3, 15}, {3, 1024}, {70, 1040}, {5, 3075}, {40, 1027}, {2, 70001}, {300, 129}}) {
+      const std::vector<Array> inputs = {random_array(1, type, {rows, cols}), random_array(2, type, {rows})};
+      const std::vector<Array> want = evaluate(*g, inputs);
+      for (const Way& way : all_ways())
+        for (const Layout layout : {Layout::compact, Layout::unaligned}) {
+          const std::string text = differs(*compile(g, way), inputs, want, layout, way.threads);
+          INFO(ir::name(type), " ", rows, "x", cols, ", ", std::string(way.name), ": ", text);
+          CHECK(text.empty());
+        }
+    }
+  }
+}

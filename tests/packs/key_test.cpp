@@ -29,14 +29,14 @@ TEST_CASE("cache key: bytes and hash are pinned") {
   CHECK(hex(key.bytes) ==
         "10000000"
         "696e676f7420637075206b65726e656c"  // "ingot cpu kernel"
-        "01000000010000000200000002000000"  // kernel bytes, artifact, frame, code generation
+        "01000000010000000500000003000000"  // kernel bytes, artifact, frame, code generation
         "00000000"                          // the compiler's build-id: none in a pack
         "09000000"
         "7838362d36342d7633"  // "x86-64-v3"
         "00000000"            // options
         "03000000"
         "010203");
-  CHECK(key.hash.hex() == "5e7a4f6b41a9a50dd053be730f128757");
+  CHECK(key.hash.hex() == "7543ea7753c84e6835d57649583703e8");
 }
 
 TEST_CASE("cache key: on disk the same with the compiler's build-id in its place") {

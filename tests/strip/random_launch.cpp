@@ -463,6 +463,10 @@ std::string difference(Bound& bound, const jit::Body& body, uint32_t seed, jit::
   const loop::Kernel& kernel = bound.program.kernel;
   oracle(kernel, bound.sizes.data(), bound.expected.data());
   launch.prepare(bound.program, bound.sizes.data(), bound.args.data());
+  bool apart = true;
+  for (size_t v = 0; v < bound.in_place.size(); ++v) apart &= bound.in_place[v] == v;
+  launch.allow_stream(apart);
+  launch.allow_twice(apart && seed % 2 == 0);
   std::vector<int64_t> chunks(static_cast<size_t>(launch.chunks()));
   std::iota(chunks.begin(), chunks.end(), int64_t{0});
   Random random(seed);
