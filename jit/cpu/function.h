@@ -125,9 +125,10 @@ class FunctionEmitter {
     Regions invariant, varying;
     loop::AxisSet lane_axis;
   };
-  void emit_tile(const loop::Sweep& sweep, const RowLists& lists, Value* index, unsigned vectors);
+  void emit_tile(const loop::Sweep& sweep, const RowLists& lists, Value* index, unsigned vectors, unsigned count);
   void emit_group(const loop::Sweep& sweep, const RowLists& lists, const Lanes& at);
   Value* lane_items(NodeId fold, size_t offset);
+  void fetch_further(size_t view, const Lanes& at);
   llvm::Type* slot_type(NodeId fold, const Lanes& at);
 
   llvm::Module& module_;

@@ -1,5 +1,7 @@
 // Folds in mode row: each call takes up to eight k, those that one item of a group of the sum order adds up
 // (NUMERICS.md): with x_0 to x_7 for them t = ((x0 + x4) + (x2 + x6)) + ((x1 + x5) + (x3 + x7)).
+#include <llvm/IR/Intrinsics.h>
+
 #include "base/error.h"
 #include "jit/cpu/function.h"
 #include "jit/frame.h"
@@ -60,6 +62,8 @@ void FunctionEmitter::emit_group(const loop::Sweep& sweep, const RowLists& lists
       for (size_t i = 0; i < start.size(); ++i)
         views_[lists.views[i]] =
             s ? b.CreateGEP(b.getInt8Ty(), start[i], b.CreateMul(step[i], b.getInt64(s))) : start[i];
+      if (at.count == loop::fold_granule)
+        for (const uint16_t v : lists.views) fetch_further(v, at);
       x.push_back(arguments());
     }
     add([&](size_t fold, unsigned s) { return x[s][fold]; });
@@ -92,6 +96,18 @@ void FunctionEmitter::emit_group(const loop::Sweep& sweep, const RowLists& lists
     b.SetInsertPoint(done);
   }
   views_ = outside;
+}
+
+// So many rows at once are more than the hardware follows: each is fetched a little ahead of where it is read (column
+// sums of 4096 x 1024 took 0.87 ms without, 0.69 with 384 to 768 bytes).
+void FunctionEmitter::fetch_further(size_t view, const Lanes& at) {
+  constexpr uint64_t ahead = 640, line = 64;
+  const size_t bytes = ir::item_size(k_.views[view].storage);
+  Value* from = item(view_pointer(view), at.index, bytes);
+  for (uint64_t to = 0; to < at.count * bytes; to += line)
+    b.CreateIntrinsic(
+        llvm::Intrinsic::prefetch, {b.getPtrTy()},
+        {b.CreateConstGEP1_64(b.getInt8Ty(), from, ahead + to), b.getInt32(0), b.getInt32(3), b.getInt32(1)});
 }
 
 llvm::Type* FunctionEmitter::slot_type(NodeId fold, const Lanes& at) { return ops.type(k_.nodes[fold].type, at.count); }

@@ -17,6 +17,10 @@ constexpr unsigned vector_lanes = 16;
 // sums and the values along k fit the registers.
 constexpr size_t wide_bytes = 256;
 constexpr size_t wide_below = 4;  // nodes along k and lanes for which they do
+// Lanes that go through a group of k at once where its steps are written out and registers are wide: whole cache lines
+// of each row. The rows of a group often share a set of the cache, so that a line is gone when its rest is wanted.
+constexpr unsigned group_lanes = 64;
+constexpr size_t few_nodes = 6;
 
 unsigned wide_tile(const loop::Kernel& kernel, const loop::Sweep& sweep, size_t along, const Target& target) {
   size_t item = 0;
@@ -50,14 +54,19 @@ void FunctionEmitter::sweep_row(const loop::Sweep& sweep) {
   lists.invariant = find_regions(k_, sweep.per_lane_invariant, needed);
 
   if (!lists.lane_axis) {
-    emit_tile(sweep, lists, nullptr, 1);
+    emit_tile(sweep, lists, nullptr, 1, 0);
     return finish();
   }
   // While a wide tile fits, then single vectors.
   std::vector<unsigned> widths{vector_lanes};
   if (const unsigned wide = s_.dots ? wide_tile(k_, sweep, along.size(), target_) : 1; wide > 1)
     widths.insert(widths.begin(), wide * vector_lanes);
-  in_rounds(widths, [&](Value* index, unsigned width) { emit_tile(sweep, lists, index, width / vector_lanes); });
+  if (!s_.dots && !sweep.folds.empty() && target_.register_bytes == 64 && along.size() <= few_nodes)
+    widths.insert(widths.begin(), group_lanes);
+  in_rounds(widths, [&](Value* index, unsigned width) {
+    if (s_.dots) emit_tile(sweep, lists, index, width / vector_lanes, vector_lanes);
+    else emit_tile(sweep, lists, index, 1, width);
+  });
   finish();
 }
 
@@ -68,13 +77,13 @@ Value* FunctionEmitter::lane_items(NodeId fold, size_t offset) {
   return b.CreateGEP(b.getInt8Ty(), base, b.CreateMul(stride, b.getInt64(static_cast<uint64_t>(s_.fold_slot[fold]))));
 }
 
-// `vectors` times 16 lanes from `index` on, or one lane without an index.
-void FunctionEmitter::emit_tile(const loop::Sweep& sweep, const RowLists& lists, Value* index, unsigned vectors) {
-  const unsigned count = index ? vector_lanes : 0;
+// `vectors` times `count` lanes from `index` on, or one lane without an index, where `count` is 0.
+void FunctionEmitter::emit_tile(const loop::Sweep& sweep, const RowLists& lists, Value* index, unsigned vectors,
+                                unsigned count) {
   std::vector<Lanes> at;
   std::vector<std::vector<Value*>> values;  // what lane_ holds, per vector of the tile
   for (unsigned u = 0; u < vectors; ++u) {
-    at.push_back({index ? b.CreateAdd(index, b.getInt64(u * vector_lanes)) : nullptr, count});
+    at.push_back({index ? b.CreateAdd(index, b.getInt64(u * count)) : nullptr, count});
     lane_.assign(k_.nodes.size(), nullptr);
     for (const NodeId f : s_.folds)
       if (std::ranges::find(sweep.folds, f) == sweep.folds.end())  // those of later sweeps nobody reads
