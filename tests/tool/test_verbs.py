@@ -254,6 +254,8 @@ class Doctor(ToolTest):
         self.assertEqual(code, tool.DONE if HAS_COMPILER else tool.FAILED, text + err)
         if HAS_COMPILER:
             self.assertRegex(text, r"(?m)^machine code +compiles, runs, right result$")
+        # Places are spelled as they are, not by way of the tool's search path.
+        self.assertNotIn("/../", text + err)
 
     def test_makes_no_directory_and_caches_nothing(self):
         absent = self.path("absent")
