@@ -91,8 +91,7 @@ TEST_CASE("errors of statements") {
   CHECK(body("  %0 = softmax %x {axis = 1\n  return %0") == "4:3: expected '}' after the attributes, found 'return'");
   CHECK(body("  %0 = cast %x {to = f16}\n") ==
         "3:22: expected a dtype in quotes, such as \"f32\" for attribute to, found 'f16'");
-  CHECK(body("  %0 = cast %x {to = \"half\"}\n") ==
-        "3:22: unknown dtype \"half\" for attribute to, did you mean f16?");
+  CHECK(body("  %0 = cast %x {to = \"half\"}\n") == "3:22: unknown dtype \"half\" for attribute to, did you mean f16?");
   CHECK(body("  %0 = reduce_sum %x {keepdims = 1}\n") ==
         "3:34: expected true or false for attribute keepdims, found '1'");
   CHECK(body("  %0 = reduce_sum %x {axes = 1}\n") == "3:30: expected '[' before the list of attribute axes, found '1'");
