@@ -45,12 +45,13 @@ row_times() {  # row_times WHAT LENGTH...
   for n; do
     echo "$what, rows of $n"
     build/tools/ingot bench build/bench/rows.ingot --shape "B=$((4194304 / n))" --shape "N=$n" |
-      grep -E 'warm call|memcpy  '
+      grep -E 'warm call|unfused call|memcpy  '
   done
 }
-rows N 'B, N' 'add %x, %y' && row_times 'x[B, N] + b[N]' 63 64 65 72 100 129 257 600 1000 1025
-rows 'B, 1' 'B, N' 'mul %x, %y' && row_times 'x[B, N] * c[B, 1]' 63 64 65 129 257
+rows N 'B, N' 'add %x, %y' && row_times 'x[B, N] + b[N]' 16 63 64 65 72 100 129 257 600 1000 1025
+rows 'B, 1' 'B, N' 'mul %x, %y' && row_times 'x[B, N] * c[B, 1]' 16 63 64 65 129 257
 rows '' 'N, B' 'transpose %x {perm = [1, 0]}' && row_times transpose 63 64 65 129 257
 rows '' B 'reduce_sum %x {axes = [1]}' && row_times 'reduce_sum of each row' 8 32 64 1024
 rows '' 'B, N' 'softmax %x' && row_times 'softmax of each row' 8 32 64 1024
+rows '' 'B, N' 'softmax %x {axis = 0}' && row_times 'softmax over the first dim' 4096
 rows N 'B, N' 'layer_norm %x, %y' && row_times 'layer norm of each row' 8 32 64 1024

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/error.h"
@@ -36,7 +37,10 @@ std::string own_directory() {
   char origin[PATH_MAX] = "";
   const bool found = dlinfo(self, RTLD_DI_ORIGIN, origin) == 0;
   dlclose(self);
-  return found && origin[0] == '/' ? origin : "";
+  if (!found || origin[0] != '/') return {};
+  // As it is spelled without the "bin/../lib" of a program's own search path, for messages.
+  char real[PATH_MAX];
+  return realpath(origin, real) ? real : origin;
 }
 
 struct Result {
@@ -55,7 +59,7 @@ std::string find_module(const std::string& directory) {
     places.push_back(directory);
   } else {
     if (std::string own = own_directory(); !own.empty()) places.push_back(std::move(own));
-    places.emplace_back(INGOT_LIBDIR);
+    if (places.empty() || places[0] != INGOT_LIBDIR) places.emplace_back(INGOT_LIBDIR);
   }
   std::string tried;
   for (const std::string& place : places) {

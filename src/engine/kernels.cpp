@@ -132,7 +132,7 @@ std::optional<Kernels::Stored> Kernels::find_entry(const cache::Key& key) {
   if (auto blob = stack_->get(key, &why)) return Stored{std::move(*blob), false};
   context_.counters().missed[static_cast<size_t>(why.reason)].fetch_add(1, std::memory_order_relaxed);
   context_.log().write(LogLevel::debug, "kernel ", key.hash.hex(), " missed (", cache::miss_reason_name(why.reason),
-                       ") ", why.detail);
+                       why.detail.empty() ? ")" : ") ", why.detail);
   return std::nullopt;
 }
 

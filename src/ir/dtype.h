@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace ingot::ir {
@@ -39,6 +40,8 @@ constexpr size_t item_size(DType t) noexcept {
 std::string_view name(DType t) noexcept;
 // DType::invalid if the name is not one of a type.
 DType parse_dtype(std::string_view name) noexcept;
+// ", did you mean f32?" for what NumPy, PyTorch or C call a dtype; "" otherwise.
+std::string dtype_hint(std::string_view name);
 
 bool is_float(DType t) noexcept;     // f16 bf16 f32 f64 and the fp8 storage types
 bool is_signed(DType t) noexcept;    // i8..i64

@@ -194,7 +194,7 @@ void infer_slice(Inference& op) {
 namespace {
 
 void check_padding(const Inference& op) {
-  if (op.operands.size() != 2) op.reject("takes 2 operands with mode \"constant\": the padding is missing");
+  if (op.operands.size() != 2) op.reject("takes 2 operands with mode \"constant\": the scalar to pad with is missing");
   if (op.value(1).dtype != op.value(0).dtype) {
     fail(Code::invalid_argument, op.where(1), " has dtype ", name(op.value(1).dtype), ", expected ",
          name(op.value(0).dtype), " as operand 0");

@@ -128,7 +128,11 @@ class Parser {
   ParsedType type(std::string_view what) {
     const Token t = in_.token();
     const DType dtype = t.kind == TokenKind::word ? parse_dtype(t.text) : DType::invalid;
-    if (dtype == DType::invalid) in_.fail_expected(cat(what, ", such as f32[B, 4]"));
+    if (dtype == DType::invalid) {
+      if (const std::string hint = dtype_hint(t.text); t.kind == TokenKind::word && !hint.empty())
+        in_.fail_at(t.at, "unknown dtype ", Lexer::found(t), hint);
+      in_.fail_expected(cat(what, ", such as f32[B, 4]"));
+    }
     in_.take();
     ParsedType result{dtype, {}};
     if (!in_.accept("[") || in_.accept("]")) return result;
@@ -302,9 +306,24 @@ class Parser {
     const Token& t = in_.token();
     if (t.kind == TokenKind::word && (find_op(t.text) || t.text == "constant"))
       in_.fail_at(t.at, "ops do not nest: give the result of ", t.text, " a name on a line of its own");
+    check_no_attribute(info);
+    in_.fail_expected("an operand: '%name' or a number");
+  }
+
+  void check_no_attribute(const OpInfo& info) {
+    const Token& t = in_.token();
     if (t.kind == TokenKind::word && std::ranges::find(info.attrs, t.text, &AttrSpec::name) != info.attrs.end())
       in_.fail_at(t.at, "attributes stand in braces after the operands, as in {", t.text, " = ...}");
-    in_.fail_expected("an operand: '%name' or a number");
+  }
+
+  // What no statement can go on with: an operand behind an operand, on one line, where the op needs more of them; the
+  // name of an attribute.
+  void check_behind_operands(const OpInfo& info, size_t operands, size_t op_at) {
+    const Token& t = in_.token();
+    if (operands < info.min_operands && (t.is("%") || begins_literal(t)) &&
+        in_.lexer().text().substr(op_at, t.at - op_at).find('\n') == std::string_view::npos)
+      in_.fail_expected("',' between operands");
+    check_no_attribute(info);
   }
 
   void operation(const Token& name) {
@@ -339,6 +358,7 @@ class Parser {
         literals.push_back({parse_literal(in_), at});
         operands.push_back(no_value);
       } while (in_.accept(","));
+      check_behind_operands(*info, operands.size(), name.at);
     }
     // Dtypes are known once all operands are; the constants come right before their op.
     for (size_t i = 0, k = 0; i < operands.size(); ++i) {

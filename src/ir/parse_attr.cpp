@@ -81,7 +81,7 @@ class AttrReader {
     const std::string text = in_.take_string(expected("a dtype in quotes, such as \"f32\""));
     const DType type = parse_dtype(text);
     if (type == DType::invalid)
-      in_.fail_at(at, "unknown dtype ", quoted(shortened(text, 40)), " for attribute ", spec_.name);
+      in_.fail_at(at, "unknown dtype ", quoted(shortened(text, 40)), " for attribute ", spec_.name, dtype_hint(text));
     return static_cast<int64_t>(type);
   }
 

@@ -27,8 +27,9 @@ void check_tensor(const char* what, size_t i, const IoSpec& spec, const Tensor* 
   const DataType want = spec.dlpack;
   if (t->dtype.code != want.code || t->dtype.bits != want.bits || t->dtype.lanes != want.lanes)
     bad("dtype ", ir::name(from_dlpack(t->dtype)), " (DLPack code ", unsigned{t->dtype.code}, ", ",
-        unsigned{t->dtype.bits}, " bits, ", unsigned{t->dtype.lanes}, " lanes), expected ", ir::name(spec.dtype),
-        " (code ", unsigned{want.code}, ", ", unsigned{want.bits}, " bits, 1 lane)");
+        unsigned{t->dtype.bits}, " bits, ", unsigned{t->dtype.lanes}, t->dtype.lanes == 1 ? " lane" : " lanes",
+        "), expected ", ir::name(spec.dtype), " (code ", unsigned{want.code}, ", ", unsigned{want.bits},
+        " bits, 1 lane)");
   if (t->ndim < 0 || static_cast<size_t>(t->ndim) != spec.shape.size())
     bad("rank ", t->ndim, ", expected ", spec.shape.size());
   if (t->ndim > 0 && !t->shape) bad("shape is NULL");

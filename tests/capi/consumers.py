@@ -44,6 +44,11 @@ with tempfile.TemporaryDirectory() as d:
         run(work / "b" / "consumer", env=env)
     else:
         print("SKIP: find_package consumer: cmake is not installed")
+    # The tool finds the library that was installed with it.
+    if list(stage.rglob("bin/ingot")):
+        clean = {k: v for k, v in os.environ.items() if k != "LD_LIBRARY_PATH"}
+        if not run(next(stage.rglob("bin/ingot")), "--version", env=clean).startswith("ingot "):
+            sys.exit("the installed tool does not tell its version")
     # The module lies beside the library, where it is looked up.
     if (build / "lib" / "libingot_cpu.so").exists() and not list(stage.rglob("libingot_cpu.so")):
         sys.exit("libingot_cpu.so was not installed")

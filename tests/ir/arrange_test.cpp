@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(Arrange, "modes of pad") {
   CHECK(types("pad", {fixed}, {lows(30, 0), highs(3, 50), mode("edge")}) == "f32[37, 56]");
   CHECK(types("pad", {fixed, s}, {lows(-1, 0), highs(0, 1), mode("constant")}) == "f32[3, 7]");
   CHECK(wrong("pad", {fixed}, {lows(0, 0), highs(0, 0)}) ==
-        "pad: takes 2 operands with mode \"constant\": the padding is missing");
+        "pad: takes 2 operands with mode \"constant\": the scalar to pad with is missing");
   CHECK(wrong("pad", {fixed, s}, {lows(0, 0), highs(0, 0), mode("edge")}) ==
         "pad: takes 1 operand with mode \"edge\", not 2: the padding is the operand's own");
   CHECK(wrong("pad", {fixed}, {lows(0, 0), highs(0, 0), mode("mirror")}) ==

@@ -73,7 +73,7 @@ TEST_CASE("errors of statements") {
   CHECK(body("  %a, %b = neg %x\n") == "3:4: neg has 1 result, 2 are named");
   CHECK(body("  %0 = add %x\n") == "3:8: add: takes 2 operands, not 1");
   CHECK(body("  %0 = add %x,\n") == "5:1: expected an operand: '%name' or a number, found '}'");
-  CHECK(body("  %0 = add %x %x\n") == "3:8: add: takes 2 operands, not 1");
+  CHECK(body("  %0 = add %x\n") == "3:8: add: takes 2 operands, not 1");
   CHECK(body("  %0 = add 1, 2\n") ==
         "3:12: the dtype of this number is that of another operand of add, but all are numbers");
   CHECK(body("  %i = constant 1 : i32\n  %0 = ldexp 1.0, %i\n") ==
@@ -91,7 +91,7 @@ TEST_CASE("errors of statements") {
   CHECK(body("  %0 = softmax %x {axis = 1\n  return %0") == "4:3: expected '}' after the attributes, found 'return'");
   CHECK(body("  %0 = cast %x {to = f16}\n") ==
         "3:22: expected a dtype in quotes, such as \"f32\" for attribute to, found 'f16'");
-  CHECK(body("  %0 = cast %x {to = \"half\"}\n") == "3:22: unknown dtype \"half\" for attribute to");
+  CHECK(body("  %0 = cast %x {to = \"half\"}\n") == "3:22: unknown dtype \"half\" for attribute to, did you mean f16?");
   CHECK(body("  %0 = reduce_sum %x {keepdims = 1}\n") ==
         "3:34: expected true or false for attribute keepdims, found '1'");
   CHECK(body("  %0 = reduce_sum %x {axes = 1}\n") == "3:30: expected '[' before the list of attribute axes, found '1'");
@@ -152,6 +152,16 @@ TEST_CASE("what other notations write is told how to write it here") {
         "3:16: ops do not nest: give the result of exp a name on a line of its own");
   CHECK(body("  %0 = softmax %x, axis = 1\n") ==
         "3:20: attributes stand in braces after the operands, as in {axis = ...}");
+  CHECK(body("  %0 = softmax %x axis = 1\n") ==
+        "3:19: attributes stand in braces after the operands, as in {axis = ...}");
+  CHECK(body("  %0 = add %x %x\n") == "3:15: expected ',' between operands, found '%'");
+  CHECK(body("  %0 = add %x 1.0\n") == "3:15: expected ',' between operands, found '1.0'");
+  CHECK(body("  %0 = clamp %x, 0.0 1.0\n") == "3:22: expected ',' between operands, found '1.0'");
+  CHECK(body("  %0 = add %x\n  %1 = exp %x\n") == "3:8: add: takes 2 operands, not 1");
+  CHECK(body("  %0 = cast %x {to = \"float64\"}\n") ==
+        "3:22: unknown dtype \"float64\" for attribute to, did you mean f64?");
+  CHECK(body("  %0 = cast %x {to = \"f128\"}\n") == "3:22: unknown dtype \"f128\" for attribute to");
+  CHECK(body("  %0 = exp %x : float\n") == "3:17: unknown dtype 'float', did you mean f32?");
   CHECK(body("  %0 = add x, %x\n") == "3:12: expected an operand: '%name' or a number, found 'x'");
   CHECK(body("  %0 = add %x, y\n") == "3:16: expected an operand: '%name' or a number, found 'y'");
   CHECK(body("  %0 = add\n  return %0\n") == "3:8: add: takes 2 operands, not 0");

@@ -208,6 +208,9 @@ TEST_CASE("dtypes: names, sizes, and numbers that are none") {
   }
   CHECK(parse_dtype("float32") == DType::invalid);
   CHECK(item_size(DType::bf16) == 2);
+  for (const char* known : {"f32", "bool", "f128", "quux", ""}) CHECK(dtype_hint(known).empty());
+  CHECK(dtype_hint("float32") == ", did you mean f32?");
+  CHECK(dtype_hint("uint8") == ", did you mean u8?");
 }
 
 TEST_CASE("the op table as JSON has a line per op and balanced brackets") {

@@ -59,11 +59,11 @@ class Usage(ToolTest):
             ("it has x", ["--input", "1=1"]),
             ("expected NAME=", ["--input", "x"]),
             ("expected NAME=", ["--input", "=a"]),
-            ("expected NAME=N", ["--shape", "N"]),
-            ("expected NAME=N", ["--shape", "N=-1"]),
-            ("expected NAME=N", ["--shape", "N=1x"]),
-            ("no input has the extent M", ["--random", "1", "--shape", "M=3"]),
-            ("--shape N=N", ["--random", "1"]),
+            ("expected SYMBOL=NUMBER", ["--shape", "N"]),
+            ("expected SYMBOL=NUMBER", ["--shape", "N=-1"]),
+            ("expected SYMBOL=NUMBER", ["--shape", "N=1x"]),
+            ("no input has the extent M; there are N", ["--random", "1", "--shape", "M=3"]),
+            ("--shape N=NUMBER", ["--random", "1"]),
             ("--input x=FILE.npy or --random", []),
             ("no output y", ["--random", "1", "--shape", "N=1", "--output", "y=a.npy"]),
             ("expected NAME=FILE", ["--random", "1", "--shape", "N=1", "--output", "a.npy"]),
@@ -161,6 +161,36 @@ class Files(ToolTest):
         self.fails(BAD_INPUT, "Is a directory", "run", self.graph(COPY), "--input", f"x={self.folder}")
         self.fails(BAD_INPUT, "No such file", "run", self.graph(COPY), "--input", "x=none.npy")
 
+    def test_a_file_takes_one_output(self):
+        graph = self.graph("graph @g(%x: f32[2]) -> (f32[2], f32[2]) {\n  %y = neg %x\n  return %x, %y\n}\n")
+        flags = ["run", graph, "--random", "1", "--output", "0=a.npy", "--output"]
+        self.fails(USAGE, "--output 1=a.npy: another output goes to that file", *flags, "1=a.npy")
+        self.ok(*flags, "1=b.npy")
+        self.assertEqual(self.ok(*flags[:4], "--output", "0=-", "--output", "1=-").count(b"NUMPY"), 2)
+
+    # Opened by its name, a file that stdout goes to is truncated and written over.
+    def test_the_file_that_stdout_goes_to_may_be_named(self):
+        graph = self.graph(COPY)
+        run = ["run", graph, "--random", "1", "--shape", "N=4", "--stats"]
+        for args, file in [
+            (run, "-"),
+            (run, "/dev/stdout"),
+            (run, self.path("out")),
+            (["compile", graph, "-o"], "/dev/stdout"),
+            (["explain", graph, "-o"], "/dev/stdout"),
+        ]:
+            with self.subTest([*args, file]):
+                with open(self.path("out"), "wb") as out:
+                    out.write(b"before\n")
+                    out.flush()
+                    subprocess.run([TOOL, *args, file], stdout=out, env=self.environment(), check=True)
+                with open(self.path("out"), "rb") as out:
+                    text = out.read()
+                self.assertTrue(text.startswith(b"before\n"))
+                self.assertNotIn(b"\0", text)
+                if args is run:
+                    self.assertRegex(text, rb"(?s)\Abefore\n0: f32\[4\] .*\n\{\n  \"schema\": 1,.*\}\n\Z")
+
     def test_outputs_that_cannot_be_written(self):
         flags = ["run", self.graph(COPY), "--random", "1", "--shape", "N=4"]
         self.fails(FAILED, "No such file", *flags, "--output", "0=none/y.npy")
@@ -209,7 +239,7 @@ class Sizes(ToolTest):
             with self.subTest(n):
                 code, out, err = self.call("run", graph, "--random", "1", "--shape", f"N={n}")
                 self.assertEqual((code, out), (BAD_INPUT, b""), err)
-        self.fails(USAGE, "expected NAME=N", "run", graph, "--random", "1", "--shape", f"N={2**63}")
+        self.fails(USAGE, "expected SYMBOL=NUMBER", "run", graph, "--random", "1", "--shape", f"N={2**63}")
 
     def test_sizes_that_the_facts_of_the_graph_forbid(self):
         graph = self.graph(

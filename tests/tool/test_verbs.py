@@ -105,7 +105,7 @@ class Explain(ToolTest):
         self.assertIn(f">{kib('--no-fuse')}</span>", text)
 
     def test_without_sizes_it_says_how_to_give_them(self):
-        self.assertIn("--shape B=N --shape N=N", self.page(SOFTMAX))
+        self.assertIn("--shape B=NUMBER --shape N=NUMBER", self.page(SOFTMAX))
         said = "the extent N has no value; give every extent or none"
         self.fails(tool.USAGE, said, "explain", SOFTMAX, "--shape", "B=1")
         self.fails(tool.USAGE, "no input has the extent Q", "explain", SOFTMAX, "--shape", "Q=1")
@@ -254,6 +254,8 @@ class Doctor(ToolTest):
         self.assertEqual(code, tool.DONE if HAS_COMPILER else tool.FAILED, text + err)
         if HAS_COMPILER:
             self.assertRegex(text, r"(?m)^machine code +compiles, runs, right result$")
+        # Places are spelled as they are, not by way of the tool's search path.
+        self.assertNotIn("/../", text + err)
 
     def test_makes_no_directory_and_caches_nothing(self):
         absent = self.path("absent")

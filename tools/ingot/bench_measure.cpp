@@ -98,7 +98,7 @@ FeedOptions tiny_feed(const BenchArgs& args, ingot_context* context, const std::
       if (e.exit != exit_bad_input) throw;
     }
   }
-  fail(exit_usage, "no tiny sizes fit this graph; give some as --tiny SYMBOL=N");
+  fail(exit_usage, "no tiny sizes fit this graph; give some as --tiny SYMBOL=NUMBER");
 }
 
 // Moves so many bytes from one place to another.

@@ -61,7 +61,7 @@ int pack(const CacheArgs& args, ingot_context* context) {
   for (const std::string& path : args.graphs) executables.push_back(compiled(args, context, path));
   const std::string bytes = pack_of(executables, args.targets);
   write_file(args.output, {bytes});
-  if (args.output != "-")
+  if (!is_stdout(args.output))
     write_file(
         "-", {cat(args.output, ": ", counted(executables.size(), "graph", "graphs"), ", ", bytes.size(), " bytes\n")});
   return exit_done;

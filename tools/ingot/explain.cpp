@@ -96,17 +96,17 @@ int explain_verb(const ExplainArgs& args) {
 
   Symbols given;
   for (const std::string& s : args.shapes) parse_binding(s, given);
-  const std::vector<std::string> known = e.fused.symbols();
-  for (const auto& [name, value] : given)
-    if (std::ranges::find(known, name) == known.end())
-      fail(exit_usage, "--shape ", name, "=", value, ": no input has the extent ", name);
+  Symbols known;
+  for (const std::string& name : e.fused.symbols()) known.emplace(name, 0);
+  check_known(given, known);
   // Bytes need every size; a graph without symbols always has them.
   if (given.size() == known.size()) {
     check_sizes(executable.get(), given);
     e.symbols = std::move(given);
   } else if (!given.empty()) {
-    const std::string& s = *std::ranges::find_if(known, [&](const std::string& name) { return !given.contains(name); });
-    fail(exit_usage, "the extent ", s, " has no value; give every extent or none, as --shape ", s, "=N");
+    const std::string& s =
+        std::ranges::find_if(known, [&](const auto& symbol) { return !given.contains(symbol.first); })->first;
+    fail(exit_usage, "the extent ", s, " has no value; give every extent or none, as --shape ", s, "=NUMBER");
   }
   if (args.engine.backend == "cuda") e.device = nlohmann::json::parse(describe(executable.get(), "device"));
   write_file(args.output, {args.json ? explain_json(e) : explain_page(e)});

@@ -185,7 +185,7 @@ std::vector<int64_t> evaluate_shape(std::string_view shape, const Symbols& symbo
   const std::function<int64_t(const std::string&)> value = [&](const std::string& s) {
     const auto at = symbols.find(s);
     if (at == symbols.end())
-      fail(exit_usage, "the extent ", s, " of ", shape, " has no value; give it as --shape ", s, "=N");
+      fail(exit_usage, "the extent ", s, " of ", shape, " has no value; give it as --shape ", s, "=NUMBER");
     return at->second;
   };
   for (const std::string_view extent : split_shape(shape)) {
@@ -202,10 +202,19 @@ void parse_binding(const std::string& text, Symbols& symbols) {
     const auto [end, error] = std::from_chars(text.data() + equals + 1, text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size()) value = -1;
   }
-  if (value < 0) fail(exit_usage, "--shape ", text, ": expected NAME=N with N from 0 to 2^63-1");
+  if (value < 0) fail(exit_usage, "--shape ", text, ": expected SYMBOL=NUMBER, the number from 0 to 2^63-1");
   const auto [at, added] = symbols.emplace(text.substr(0, equals), value);
   if (!added && at->second != value)
     fail(exit_usage, "--shape ", at->first, " is given as ", at->second, " and as ", value);
+}
+
+void check_known(const Symbols& given, const Symbols& known) {
+  std::string names;
+  for (const auto& [name, unused] : known) names += (names.empty() ? "" : ", ") + name;
+  for (const auto& [name, value] : given)
+    if (!known.contains(name))
+      fail(exit_usage, "--shape ", name, "=", value, ": no input has the extent ", name, "; there are ",
+           names.empty() ? "none" : names);
 }
 
 }  // namespace ingot::tool

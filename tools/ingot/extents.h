@@ -23,5 +23,7 @@ void visit_symbols(std::string_view shape, const std::function<void(const std::s
 std::vector<int64_t> evaluate_shape(std::string_view shape, const Symbols& symbols);
 // "B=64" of the command line.
 void parse_binding(const std::string& text, Symbols& symbols);
+// Refuses what was given for a symbol that no input has.
+void check_known(const Symbols& given, const Symbols& known);
 
 }  // namespace ingot::tool

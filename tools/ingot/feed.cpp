@@ -57,8 +57,7 @@ Feed::Feed(const ingot_executable* executable, const FeedOptions& options)
     if (!io.symbol.empty()) known.emplace(io.symbol, 0);
   }
   for (const std::string& s : options.shapes) parse_binding(s, symbols_);
-  for (const auto& [name, value] : symbols_)
-    if (!known.contains(name)) fail(exit_usage, "--shape ", name, "=", value, ": no input has the extent ", name);
+  check_known(symbols_, known);
   take_given(options);
   bind_given();
   fill_rest(options);
@@ -134,7 +133,7 @@ void Feed::fill_rest(const FeedOptions& options) {
       fail(exit_usage, what, " (", type.name, io.shape, ") is missing; give --input ", io.label(i),
            "=FILE.npy or --random SEED");
     if (!io.symbol.empty())
-      fail(exit_usage, what, " binds ", io.symbol, ", which has no value; give it as --shape ", io.symbol, "=N");
+      fail(exit_usage, what, " binds ", io.symbol, ", which has no value; give it as --shape ", io.symbol, "=NUMBER");
     in_[i] = Array(io.dtype, evaluate_shape(io.shape, symbols_), what);
     fill_random(*in_[i], *options.random, static_cast<uint32_t>(i), ranges[i].value_or(default_range(type)));
   }

@@ -16,7 +16,7 @@ namespace ingot::tool {
 struct FeedOptions {
   std::vector<std::string> inputs;  // NAME=FILE, POSITION=FILE or NAME=NUMBER
   std::optional<uint64_t> random;   // the seed with which inputs not named are filled
-  std::vector<std::string> shapes;  // SYMBOL=N
+  std::vector<std::string> shapes;  // SYMBOL=NUMBER
   std::vector<std::string> ranges;  // NAME=LOW:HIGH
 };
 

@@ -1,5 +1,8 @@
 #include "files.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -20,7 +23,15 @@ using File = std::unique_ptr<FILE, Close>;
 
 }  // namespace
 
-std::string shown(const std::string& path, bool input) { return path != "-" ? path : input ? "<stdin>" : "<stdout>"; }
+bool is_stdout(const std::string& path) {
+  struct stat named{}, out{};
+  return path == "-" || (stat(path.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
+                         named.st_dev == out.st_dev && named.st_ino == out.st_ino);
+}
+
+std::string shown(const std::string& path, bool input) {
+  return input ? path == "-" ? "<stdin>" : path : is_stdout(path) ? "<stdout>" : path;
+}
 
 std::string read_file(const std::string& path) {
   const File file(path == "-" ? stdin : std::fopen(path.c_str(), "rb"));
@@ -33,7 +44,7 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, std::initializer_list<std::string_view> pieces) {
-  File file(path == "-" ? stdout : std::fopen(path.c_str(), "wb"));
+  File file(is_stdout(path) ? stdout : std::fopen(path.c_str(), "wb"));
   if (!file) fail(exit_failed, path, ": ", std::strerror(errno));
   bool good = true;
   for (const std::string_view piece : pieces)

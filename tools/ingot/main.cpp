@@ -24,7 +24,7 @@ std::string whole_number(const std::string& text) {
 
 // One value a flag, so that a list does not swallow what follows it.
 CLI::Option* repeat(CLI::App* verb, const std::string& flag, std::vector<std::string>& list, const std::string& help) {
-  return verb->add_option(flag, list, help)->allow_extra_args(false);
+  return verb->add_option(flag, list, help + " (may be repeated)")->allow_extra_args(false);
 }
 
 void graph_option(CLI::App* verb, std::string& graph) {
@@ -62,8 +62,7 @@ void targets_option(CLI::App* verb, std::vector<std::string>& targets) {
   const auto known = [](const std::string& name) -> std::string {
     return cpu_target(name) ? "" : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64";
   };
-  repeat(verb, "--target", targets, "x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; repeats; default: this machine")
-      ->check(known);
+  repeat(verb, "--target", targets, "x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; default: this machine")->check(known);
 }
 
 void pack_option(CLI::App* verb, EngineOptions& engine) {
@@ -82,7 +81,7 @@ void feed_options(CLI::App* verb, FeedOptions& feed) {
                    "seed with which the inputs not named are filled: floats in [-1, 1), signed integers -8 to 8, "
                    "unsigned 0 to 16")
       ->check(whole_number);
-  repeat(verb, "--shape", feed.shapes, "SYMBOL=N: an extent of the inputs not named");
+  repeat(verb, "--shape", feed.shapes, "SYMBOL=NUMBER: an extent of the inputs not named");
   repeat(verb, "--range", feed.ranges, "NAME=LOW:HIGH: the values of a random input, of integers both included");
 }
 
@@ -111,7 +110,7 @@ int dispatch(int argc, char** argv) {
   repeat(run_app, "--output", run.outputs, "NAME=FILE.npy; a position is a name too, - is stdout");
   engine_options(run_app, run.engine);
   pack_option(run_app, run.engine);
-  run_app->add_option("--stats", run.stats, "write counters as JSON to this file");
+  run_app->add_option("--stats", run.stats, "write counters as JSON to this file, - for stdout");
 
   CompileArgs compile;
   CLI::App* compile_app = app.add_subcommand("compile", "write what a graph becomes");
@@ -128,7 +127,7 @@ int dispatch(int argc, char** argv) {
   ExplainArgs explain;
   CLI::App* explain_app = app.add_subcommand("explain", "write an HTML page on how a graph is fused");
   graph_option(explain_app, explain.graph);
-  repeat(explain_app, "--shape", explain.shapes, "SYMBOL=N: sizes for which bytes moved are shown");
+  repeat(explain_app, "--shape", explain.shapes, "SYMBOL=NUMBER: sizes for which bytes moved are shown");
   backend_option(explain_app, explain.engine);
   target_option(explain_app, explain.engine);
   explain_app->add_flag("--json", explain.json, "the figures as JSON");
@@ -138,7 +137,7 @@ int dispatch(int argc, char** argv) {
   CLI::App* bench_app = app.add_subcommand("bench", "time compiling and running a graph");
   graph_option(bench_app, bench.graph);
   feed_options(bench_app, bench.feed);
-  repeat(bench_app, "--tiny", bench.tiny, "SYMBOL=N: the sizes for the cost of a call; default: small ones");
+  repeat(bench_app, "--tiny", bench.tiny, "SYMBOL=NUMBER: the sizes for the cost of a call; default: small ones");
   bench_app->add_option("--samples", bench.samples, "samples of each figure")
       ->check(CLI::Range(3, 1000))
       ->capture_default_str();

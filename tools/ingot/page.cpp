@@ -121,7 +121,7 @@ class Page {
     add("<h2>Memory traffic</h2>\n");
     if (!symbols_) {
       std::string flags;
-      for (const std::string& s : fused_.symbols()) flags += " --shape " + s + "=N";
+      for (const std::string& s : fused_.symbols()) flags += " --shape " + s + "=NUMBER";
       add("<p class=\"soft\">Give sizes to see bytes: <code>ingot explain", escaped(flags), "</code></p>\n");
       return;
     }

@@ -1,4 +1,5 @@
 // ingot run: one run of a graph on arrays from files.
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -65,7 +66,10 @@ int run_verb(const RunArgs& args) {
       fail(exit_usage, "--output ", text, ": expected NAME=FILE.npy");
     auto& file = files[find_io(ios, text.substr(0, equals), "--output " + text, "output")];
     if (file) fail(exit_usage, "--output ", text, ": that output is named twice");
-    file = text.substr(equals + 1);
+    const std::string to = text.substr(equals + 1);
+    if (to != "-" && std::ranges::find(files, to) != files.end())
+      fail(exit_usage, "--output ", text, ": another output goes to that file");
+    file = to;
   }
 
   Feed feed(executable.get(), args.feed);
