@@ -155,6 +155,10 @@ ValueId Graph::add_op(OpCode code, std::span<const ValueId> operands, std::span<
   try {
     Inference inference{*this, dims_, *info, operands, fill_attrs(dims_, *info, attrs), {}, {}};
     infer(inference);
+    // What is equal first: an extent that is learnt to be 7 is refused as one that 2 has to divide, the other way round
+    // it would be taken.
+    std::ranges::stable_partition(inference.facts,
+                                  [](const Inference::Fact& f) { return f.need == Inference::Need::equal; });
     if (n_results != any_count && n_results != inference.results.size())
       inference.reject("has ", counted(inference.results.size(), "result"), ", n_results is ", n_results);
     for (const Inference::Fact& fact : inference.facts) {

@@ -251,6 +251,21 @@ TEST_CASE("a fact does not make the ops before it ask for more") {
   CHECK(check(g, something, main_ways()) == "");
 }
 
+TEST_CASE("an op whose needs contradict what a later op tells is refused by its own name") {
+  Net n;
+  const ValueId x = n.in("x", DType::f32, {n.sym("B"), n.sym("C")}), seven = n.in("seven", DType::f32, {n.num(7)});
+  const ValueId grouped = n.op(OpCode::op_group_norm, {x}, {{"groups", Attr::of_int(2)}});
+  n.out(n.op(OpCode::op_rms_norm, {grouped, seven}));
+  std::string message;
+  try {
+    pass::decompose(*n.done());
+  } catch (const Error& e) {
+    message = e.message();
+  }
+  INFO(message);
+  CHECK(message.starts_with("group_norm: what it needs of extents contradicts what other ops tell of them: "));
+}
+
 TEST_CASE("of an op with several results only those that are used are left, and a second one like it is the first") {
   Net n;
   const ValueId x = n.in("x", DType::f32, {n.num(6), n.sym("N")});
