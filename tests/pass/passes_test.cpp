@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "evaluate.h"
+#include "ir/text.h"
 #include "random_graph.h"
 
 using namespace ingot;
@@ -264,6 +265,47 @@ TEST_CASE("an op whose needs contradict what a later op tells is refused by its 
   }
   INFO(message);
   CHECK(message.starts_with("group_norm: what it needs of extents contradicts what other ops tell of them: "));
+}
+
+TEST_CASE("a run that does not fit is told of the op that was written, not of what it became") {
+  // Each with extents that its operands do not have together, symbol by symbol.
+  struct Case {
+    const char* text;
+    std::vector<int64_t> extents;
+  };
+  const std::vector<Case> cases = {
+      {"(%x: f32[A], %c: f32[A], %s: f32[B]) -> (f32[A]) {\n  %0 = rope %x, %c, %s\n  return %0\n}", {64, 32}},
+      {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = layer_norm %x, %s\n  return %0\n}", {2, 3, 4}},
+      {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = rms_norm %x, %s\n  return %0\n}", {2, 3, 4}},
+      {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = group_norm %x, %s {groups = 2}\n  return %0\n}",
+       {2, 4, 6}},
+      {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = instance_norm %x, %s\n  return %0\n}", {2, 4, 6}},
+      {"(%x: f32[A, B], %y: f32[C, B], %z: f32[D, B]) -> (f32[A, B]) {\n"
+       "  %0 = attention %x, %y, %z\n  return %0\n}",
+       {2, 4, 5, 6}},
+      {"(%x: f32[A], %y: f32[B]) -> (f32[bcast(A, B)]) {\n  %0 = floor_div %x, %y\n  return %0\n}", {2, 3}},
+      {"(%x: f32[A], %y: f32[B]) -> (f32[bcast(A, B)]) {\n  %0 = logaddexp %x, %y\n  return %0\n}", {2, 3}},
+  };
+  for (const Case& c : cases) {
+    const std::string text = cat("ingot 1.0\ngraph @g", c.text, "\n");
+    const ir::Graph g = ir::parse(text);
+    const std::string name(ir::op_info(g.op(0).code)->name);
+    for (const ir::Graph& now : {g, pass::decompose(g)}) {
+      const ir::DimTable& dims = now.dims();
+      std::vector<int64_t> values(dims.size(), INT64_MIN);
+      for (size_t i = 0; i < c.extents.size(); ++i) values[dims.symbols()[i]] = c.extents[i];
+      std::string message;
+      try {
+        dims.evaluate(values);
+        dims.check(values);
+      } catch (const Error& e) {
+        message = e.message();
+      }
+      INFO(text);
+      INFO(message);
+      CHECK(message.starts_with(name + ": "));
+    }
+  }
 }
 
 TEST_CASE("of an op with several results only those that are used are left, and a second one like it is the first") {
