@@ -274,7 +274,7 @@ TEST_CASE("a run that does not fit is told of the op that was written, not of wh
     std::vector<int64_t> extents;
   };
   const std::vector<Case> cases = {
-      {"(%x: f32[A], %c: f32[A], %s: f32[B]) -> (f32[A]) {\n  %0 = rope %x, %c, %s\n  return %0\n}", {64, 32}},
+      {"(%x: f32[B], %c: f32[B], %s: f32[A]) -> (f32[B]) {\n  %0 = rope %x, %c, %s\n  return %0\n}", {64, 32}},
       {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = layer_norm %x, %s\n  return %0\n}", {2, 3, 4}},
       {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = rms_norm %x, %s\n  return %0\n}", {2, 3, 4}},
       {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = group_norm %x, %s {groups = 2}\n  return %0\n}",
