@@ -8,15 +8,15 @@ namespace ingot::pass {
 
 namespace {
 
-// What an op needs of extents may contradict what ops after it have told about them. Then the ops it becomes may not
-// fit together, and a message about those would name what nobody wrote.
+// What an op needs of extents may contradict what ops after it have told about them, or an extent within it be too
+// large. Then the ops it becomes do not fit together, and a message about those alone would name what nobody wrote.
 void run(const Decomposition& d, Rebuild& r, const ir::Op& op) {
   try {
     d.run(r, op);
   } catch (const Error& e) {
     if (e.code() != Code::invalid_argument) throw;
     fail(Code::invalid_argument, ir::op_info(op.code)->name,
-         ": what it needs of extents contradicts what other ops tell of them: ", e.message());
+         ": does not fit all that is known of extents: ", e.message());
   }
 }
 

@@ -264,7 +264,7 @@ TEST_CASE("an op whose needs contradict what a later op tells is refused by its 
     message = e.message();
   }
   INFO(message);
-  CHECK(message.starts_with("group_norm: what it needs of extents contradicts what other ops tell of them: "));
+  CHECK(message.starts_with("group_norm: does not fit all that is known of extents: reshape: "));
 }
 
 TEST_CASE("a run that does not fit is told of the op that was written, not of what it became") {
