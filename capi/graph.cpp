@@ -2,6 +2,7 @@
 #include "ir/counted.h"
 #include "ir/dim_consistency.h"
 #include "ir/text.h"
+#include "ir/utf8.h"
 
 using namespace ingot;
 
@@ -22,12 +23,21 @@ ir::DType dtype_of(int64_t number) {
   return t;
 }
 
+// Whatever `read` refuses, told with whose it was.
+template <class Read>
+auto told_of(const std::string& whose, Read read) {
+  try {
+    return read();
+  } catch (const Error& e) {
+    fail(e.code(), whose, ": ", e.message());
+  }
+}
+
 ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
   ir::NamedAttr out;
   out.name = capi::name_text(a.name, a.name_length, "an attribute's name");
-  const auto bad = [&](const auto&... why) {
-    fail(Code::invalid_argument, "attribute ", index, " (", out.name, "): ", why...);
-  };
+  const std::string whose = cat("attribute ", index, " (", out.name, ")");
+  const auto bad = [&](const auto&... why) { fail(Code::invalid_argument, whose, ": ", why...); };
   if (a.zero != 0 || a.reserved != 0) bad("its reserved fields are not zero");
   const bool single = a.kind == INGOT_ATTR_I64 || a.kind == INGOT_ATTR_F64 || a.kind == INGOT_ATTR_BOOL ||
                       a.kind == INGOT_ATTR_DTYPE || a.kind == INGOT_ATTR_DIM;
@@ -40,14 +50,16 @@ ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
   switch (a.kind) {
     case INGOT_ATTR_I64: out.value.i = a.value.i64; break;
     case INGOT_ATTR_BOOL: out.value.i = a.value.i64 != 0; break;
-    case INGOT_ATTR_DTYPE: out.value.i = static_cast<int64_t>(dtype_of(a.value.i64)); break;
+    case INGOT_ATTR_DTYPE:
+      out.value.i = told_of(whose, [&] { return static_cast<int64_t>(dtype_of(a.value.i64)); });
+      break;
     case INGOT_ATTR_DIM:
       if (a.value.i64 < 0 || a.value.i64 > UINT32_MAX || !g.dims().valid(static_cast<ir::DimId>(a.value.i64)))
         bad("no dim of this graph");
       out.value.i = a.value.i64;
       break;
     case INGOT_ATTR_F64: out.value.f = a.value.f64; break;
-    case INGOT_ATTR_STRING: out.value.s = capi::name_text(a.value.string, a.count, "a string attribute"); break;
+    case INGOT_ATTR_STRING: out.value.s = capi::name_text(a.value.string, a.count, whose.c_str()); break;
     case INGOT_ATTR_I64S:
       for (const int64_t v : many(a.value.i64s)) out.value.ints.push_back(v);
       break;
@@ -55,17 +67,18 @@ ir::NamedAttr convert(const ir::Graph& g, const ingot_attr& a, size_t index) {
       for (const int32_t v : many(a.value.i32s)) out.value.ints.push_back(v != 0);
       break;
     case INGOT_ATTR_DTYPES:
-      for (const int32_t v : many(a.value.i32s)) out.value.ints.push_back(static_cast<int64_t>(dtype_of(v)));
+      for (const int32_t v : many(a.value.i32s))
+        out.value.ints.push_back(told_of(whose, [&] { return static_cast<int64_t>(dtype_of(v)); }));
       break;
     case INGOT_ATTR_DIMS:
-      for (const ir::DimId d : dims(g, a.value.dims, a.count, "a dim list attribute")) out.value.ints.push_back(d);
+      for (const ir::DimId d : dims(g, a.value.dims, a.count, whose.c_str())) out.value.ints.push_back(d);
       break;
     case INGOT_ATTR_F64S:
       for (const double v : many(a.value.f64s)) out.value.floats.push_back(v);
       break;
     case INGOT_ATTR_STRINGS:
       for (const char* v : many(a.value.strings))
-        out.value.strings.emplace_back(capi::name_text(v, INGOT_NUL, "a string of a list attribute"));
+        out.value.strings.emplace_back(capi::name_text(v, INGOT_NUL, whose.c_str()));
       break;
     default: bad("unknown attribute kind ", a.kind);
   }
@@ -229,8 +242,14 @@ ingot_status* ingot_graph_input(ingot_graph* graph, const char* name, size_t nam
   return capi::guarded([&] {
     ir::Graph& g = building(graph);
     capi::need(value, "value");
-    if (rank > ir::max_rank) fail(Code::invalid_argument, "rank ", rank, ", at most ", ir::max_rank);
-    *value = g.input(capi::name_text(name, name_length, "name"), dtype_of(dtype), dims(g, shape, rank, "shape"));
+    const std::string_view given = capi::name_text(name, name_length, "name");
+    std::vector<ir::DimId> extents;
+    const ir::DType type = told_of(cat("input ", ir::name_or_quoted(ir::shortened(given))), [&] {
+      if (rank > ir::max_rank) fail(Code::invalid_argument, "rank ", rank, ", at most ", ir::max_rank);
+      extents = dims(g, shape, rank, "shape");
+      return dtype_of(dtype);
+    });
+    *value = g.input(given, type, std::move(extents));
   });
 }
 
@@ -274,8 +293,10 @@ ingot_status* ingot_graph_op(ingot_graph* graph, ingot_op op, const ingot_value*
     if (n_results == 0) fail(Code::invalid_argument, info->name, ": n_results is 0, no op has so few");
     capi::need(results, "results");
     std::vector<ir::NamedAttr> named;
-    const auto given = capi::list(attrs, n_attrs, "attrs");
-    for (size_t i = 0; i < given.size(); ++i) named.push_back(convert(g, given[i], i));
+    told_of(std::string(info->name), [&] {
+      const auto given = capi::list(attrs, n_attrs, "attrs");
+      for (size_t i = 0; i < given.size(); ++i) named.push_back(convert(g, given[i], i));
+    });
     const ir::ValueId first = g.op(code, in, named, n_results);
     for (size_t i = 0; i < n_results; ++i) results[i] = first + static_cast<ir::ValueId>(i);
   });

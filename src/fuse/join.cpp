@@ -162,7 +162,7 @@ bool Planner::join_fold(uint32_t index, const std::vector<Use>& uses, uint32_t c
   if (cols == 0) {
     // Its readers see rows only: the removed dims become new axes.
     if (kept != k.all()) return no(Why::other_rows, extents(k, kept), extents(k, k.all()));
-    check_axes(k.axes.size() + removed.size());
+    check_axes(op, k.axes.size() + removed.size());
     if (dot && !std::is_sorted(axes->begin(), axes->end())) return no(Why::dot_transposed);
     for (const DimId e : removed) {
       cols |= uint32_t{1} << k.axes.size();

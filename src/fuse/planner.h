@@ -91,7 +91,7 @@ class Planner {
   // --- root.cpp
 
   void root(uint32_t index);
-  static void check_axes(size_t count);
+  void check_axes(const ir::Op& op, size_t count);
   uint32_t make_cluster(std::vector<DimId> axes);
   std::vector<uint32_t> load_roots(ir::ValueId v, uint32_t first);
   uint32_t load_root(ir::ValueId v, uint32_t part);

@@ -10,13 +10,15 @@ using ir::OpClass;
 using ir::OpCode;
 using ir::ValueId;
 
-// A fold that joins a kernel gives it as many axes as a kernel of its own would have.
-void Planner::check_axes(size_t count) {
-  if (count > loop::max_axes) fail(Code::unimplemented, "a kernel over more than ", loop::max_axes, " axes");
+// A fold that joins a kernel gives it as many axes as a kernel of its own would have. Ranks end at the same number, so
+// this is a product of matrices whose result and sum together pass it.
+void Planner::check_axes(const ir::Op& op, size_t count) {
+  if (count <= loop::max_axes) return;
+  fail(Code::unimplemented, ir::op_info(op.origin)->name, ": the result's dims and those summed over are ", count,
+       ", without any known to be 1, over the limit of ", loop::max_axes);
 }
 
 uint32_t Planner::make_cluster(std::vector<DimId> axes) {
-  check_axes(axes.size());
   parent_.push_back(static_cast<uint32_t>(clusters_.size()));
   clusters_.push_back({.axes = std::move(axes)});
   read_by_.emplace_back();
@@ -67,6 +69,7 @@ void Planner::root(uint32_t index) {
   }
   if (contracts(op))
     for (const DimId extent : removed_extents(g_, op)) remove(extent);
+  check_axes(op, axes.size());
   const uint32_t c = make_cluster(std::move(axes));
   clusters_[c].cols = cols;
   clusters_[c].has_dot = contracts(op);

@@ -128,6 +128,13 @@ void DimTable::check_ids(std::span<const DimId> dims) const {
     if (!valid(d)) fail(Code::invalid_argument, "no dim has the id ", d);
 }
 
+// The one value that means "unset" while dims are evaluated, so that no quotient of it would be computed and no fact
+// about it checked.
+void DimTable::check_dividend(DimId dividend, DimId by) const {
+  if (is_constant(dividend, INT64_MIN) && !as_constant(by))
+    fail(Code::invalid_argument, "-9223372036854775808 divided by ", to_string(by), " is out of range");
+}
+
 DimId DimTable::expr(DimKind kind, std::span<const DimId> ops) {
   check_ids(ops);
   switch (kind) {
@@ -151,10 +158,8 @@ DimId DimTable::expr(DimKind kind, std::span<const DimId> ops) {
   settle();
   std::vector<DimId> canonical_ops(ops.size());
   std::ranges::transform(ops, canonical_ops.begin(), [&](DimId d) { return canonical(d); });
-  // The one value that means "unset" while dims are evaluated, so that no quotient of it would be computed.
-  const bool divides = kind == DimKind::floor_div || kind == DimKind::ceil_div || kind == DimKind::mod;
-  if (divides && is_constant(canonical_ops[0], INT64_MIN) && !as_constant(canonical_ops[1]))
-    fail(Code::invalid_argument, "-9223372036854775808 divided by ", to_string(canonical_ops[1]), " is out of range");
+  if (kind == DimKind::floor_div || kind == DimKind::ceil_div || kind == DimKind::mod)
+    check_dividend(canonical_ops[0], canonical_ops[1]);
   const DimId d = DimAlgebra(*this).build(kind, canonical_ops);
   return canonical(d);
 }

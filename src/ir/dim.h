@@ -171,6 +171,7 @@ class DimTable {
   void index_row(DimId d);
   Bounds bounds_of_row(DimId d) const;
   void check_ids(std::span<const DimId> dims) const;
+  void check_dividend(DimId dividend, DimId by) const;
   void assume_known(DimFact fact, std::span<const DimId> dims, FactCause cause);
   void assume_equal(DimId a, DimId b, FactCause cause);
   void assume_divisible(DimId a, DimId b, FactCause cause);

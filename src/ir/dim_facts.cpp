@@ -96,6 +96,7 @@ void DimTable::assume_divisible(DimId a, DimId b, FactCause cause) {
   const auto contradiction = [&] { throw Contradiction(cat(to_string(a), " cannot be divisible by ", to_string(b))); };
   const auto by = as_constant(b);
   if (!by) {
+    check_dividend(ca, cb);
     // A multiple of every coefficient of b: 2*B does not divide 1.
     const Poly divisor = DimAlgebra::poly_of(*this, cb);
     const int64_t k = divisor.constant_term(), g = std::gcd(content(divisor), k == INT64_MIN ? 1 : k);

@@ -149,19 +149,25 @@ ValueId Graph::add_op(OpCode code, std::span<const ValueId> operands, std::span<
       fail(Code::invalid_argument, info->name, ": operand ", i, ": no value has the id ", operands[i]);
     }
   }
+  const OpCode origin = origin_.value_or(code);
+  const std::string_view asked_by = op_info(origin)->name;
   const DimTable::Mark before = dims_.mark();
   const size_t values_before = values_.size();
   dims_.set_used();
   try {
-    Inference inference{*this, dims_, *info, operands, fill_attrs(dims_, *info, attrs), {}, {}};
+    Inference inference{*this, dims_, *info, asked_by, operands, fill_attrs(dims_, *info, attrs), {}, {}};
     infer(inference);
+    // What is equal first: an extent that is learnt to be 7 is refused as one that 2 has to divide, the other way round
+    // it would be taken.
+    std::ranges::stable_partition(inference.facts,
+                                  [](const Inference::Fact& f) { return f.need == Inference::Need::equal; });
     if (n_results != any_count && n_results != inference.results.size())
       inference.reject("has ", counted(inference.results.size(), "result"), ", n_results is ", n_results);
     for (const Inference::Fact& fact : inference.facts) {
       if (!assume_facts) break;
       const DimId both[] = {fact.a, fact.b};
       try {
-        const FactCause by{info->name, fact.why};
+        const FactCause by{asked_by, fact.why};
         switch (fact.need) {
           case Inference::Need::equal: dims_.assume(DimFact::equal, both, by); break;
           case Inference::Need::divisible: dims_.assume(DimFact::divisible, both, by); break;
@@ -172,7 +178,7 @@ ValueId Graph::add_op(OpCode code, std::span<const ValueId> operands, std::span<
       }
     }
     const auto index = static_cast<uint32_t>(ops_.size());
-    Op op{code, {operands.begin(), operands.end()}, std::move(inference.attrs), {}, code};
+    Op op{code, {operands.begin(), operands.end()}, std::move(inference.attrs), {}, origin};
     for (ResultType& r : inference.results) {
       const auto which = static_cast<uint32_t>(op.results.size());
       op.results.push_back(add_value({ValueKind::result, r.dtype, std::move(r.shape), index, which}, {}));

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -80,8 +81,8 @@ class Graph {
   // there and is not asked again. Facts change how extents are written, and what is asked in the new terms may be more:
   // with B*C == C a reshape of [B, C] to [B*C] is one to [C], for which B == 1 would be asked, though C may be 0.
   ValueId op_again(OpCode code, std::span<const ValueId> operands, std::span<const NamedAttr> attrs);
-  // Of the op appended last, by the pass that decomposes `origin` or copies what was.
-  void set_origin(OpCode origin) { ops_.back().origin = origin; }
+  // What is appended from now on is part of what the host's op `origin` becomes, or is what the host wrote.
+  void set_origin(std::optional<OpCode> origin) { origin_ = origin; }
   void output(std::string_view name, ValueId value);
   void set_name(ValueId value, std::string_view name);
   void set_flags(uint32_t flags) { flags_ = flags; }
@@ -123,6 +124,7 @@ class Graph {
   std::string name_;
   uint32_t flags_ = 0;
   bool sealed_ = false;
+  std::optional<OpCode> origin_;
   DimTable dims_;
   std::deque<Value> values_;
   std::deque<Op> ops_;

@@ -237,7 +237,7 @@ void require_some(Inference& op, size_t d, std::string_view needed) {
 DimId broadcast_extent(const Inference& op, DimId a, DimId b, size_t operand_a, size_t operand_b) {
   if (a == b) return a;
   try {
-    return op.dims.broadcast(a, b, op.info.name);
+    return op.dims.broadcast(a, b, op.asked_by);
   } catch (const Error& e) {
     // One operand against the attribute that names the result's shape.
     if (operand_a == operand_b)

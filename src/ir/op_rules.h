@@ -19,6 +19,7 @@ struct Inference {
   const Graph& graph;
   DimTable& dims;
   const OpInfo& info;
+  std::string_view asked_by;  // the op that the host wrote, named where a run does not fit
   std::span<const ValueId> operands;
   std::vector<Attr> attrs;  // one per AttrSpec
 

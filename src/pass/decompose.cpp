@@ -8,6 +8,18 @@ namespace ingot::pass {
 
 namespace {
 
+// What an op needs of extents may contradict what ops after it have told about them, or an extent within it be too
+// large. Then the ops it becomes do not fit together, and a message about those alone would name what nobody wrote.
+void run(const Decomposition& d, Rebuild& r, const ir::Op& op) {
+  try {
+    d.run(r, op);
+  } catch (const Error& e) {
+    if (e.code() != Code::invalid_argument) throw;
+    fail(Code::invalid_argument, ir::op_info(op.code)->name,
+         ": does not fit all that is known of extents: ", e.message());
+  }
+}
+
 // What gathers and routines read lies in memory, where the value of a dim input does not: it becomes that of an op.
 void compute_dim_inputs(Rebuild& r) {
   const ir::Graph& graph = r.from();
@@ -25,17 +37,17 @@ void compute_dim_inputs(Rebuild& r) {
 }  // namespace
 
 ir::Graph decompose(const ir::Graph& graph) {
-  std::unordered_map<OpCode, void (*)(Rebuild&, const ir::Op&)> known;
+  std::unordered_map<OpCode, const Decomposition*> known;
   for (const auto& kind :
        {float_decompositions(), movement_decompositions(), reduce_decompositions(), norm_decompositions(),
         composite_decompositions(), indexed_decompositions(), random_decompositions()})
-    for (const Decomposition& d : kind) known.emplace(d.code, d.run);
+    for (const Decomposition& d : kind) known.emplace(d.code, &d);
   Rebuild r(graph);
   compute_dim_inputs(r);
   for (uint32_t i = 0; i < graph.op_count(); ++i) {
     const ir::Op& op = graph.op(i);
     r.begin_origin(op);
-    if (const auto at = known.find(op.code); at != known.end()) at->second(r, op);
+    if (const auto at = known.find(op.code); at != known.end()) run(*at->second, r, op);
     else if (ir::op_info(op.code)->cls == ir::OpClass::reduce)
       r.set(op.results[0], reduced(r, op.code, r(op.operands[0]), attr(op, "axes").ints, attr(op, "keepdims").i != 0));
     else r.copy(op);

@@ -16,17 +16,16 @@ ValueId Rebuild::operator()(ValueId old) {
 }
 
 ValueId Rebuild::op(OpCode code, std::initializer_list<ValueId> operands, std::initializer_list<NamedAttr> attrs) {
-  const ValueId v = to_.op(code, {operands.begin(), operands.size()}, {attrs.begin(), attrs.size()});
-  if (origin_) to_.set_origin(origin_->origin);
-  return v;
+  return to_.op(code, {operands.begin(), operands.size()}, {attrs.begin(), attrs.size()});
 }
 
 void Rebuild::copy(const ir::Op& op) {
   std::vector<ValueId> operands;
   operands.reserve(op.operands.size());
   for (const ValueId v : op.operands) operands.push_back((*this)(v));
+  begin_origin(op);
   const ValueId first = to_.op_again(op.code, operands, named_attrs(op));
-  to_.set_origin(op.origin);
+  end_origin();
   for (size_t i = 0; i < op.results.size(); ++i) now_[op.results[i]] = first + static_cast<ValueId>(i);
 }
 

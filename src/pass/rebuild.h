@@ -24,8 +24,8 @@ class Rebuild {
   void set(ValueId old, ValueId now) { now_[old] = now; }
 
   // What is appended until end_origin() is part of what `op` decomposes into, for messages.
-  void begin_origin(const ir::Op& op) { origin_ = &op; }
-  void end_origin() { origin_ = nullptr; }
+  void begin_origin(const ir::Op& op) { to_.set_origin(op.origin); }
+  void end_origin() { to_.set_origin({}); }
   // Appends an op to the new graph.
   ValueId op(OpCode code, std::initializer_list<ValueId> operands, std::initializer_list<NamedAttr> attrs = {});
   // Appends the same op over the new operands and sets its results.
@@ -38,7 +38,6 @@ class Rebuild {
   const ir::Graph& from_;
   ir::Graph to_;
   std::vector<ValueId> now_;
-  const ir::Op* origin_ = nullptr;
 };
 
 // The attributes of an op that exists, by name.

@@ -376,6 +376,49 @@ static void messages_are_text_whatever_they_repeat(void) {
   ASCII(ingot_graph_parse(c, nul, 3, &g));
 }
 
+/* What an op or an input was given that cannot be read at all is told by name like what does not suit it. */
+static void what_cannot_be_read_is_told_by_name(void) {
+  ingot_graph* g = NULL;
+  ingot_dim n, gone[2];
+  ingot_value x, v;
+  ingot_attr a;
+  OK(ingot_graph_create(c, NULL, 0, &g));
+  OK(ingot_graph_dim_symbol(g, "N", 1, 0, 10, &n));
+  OK(ingot_graph_input(g, "x", 1, INGOT_F32, &n, 1, &x));
+  gone[0] = n, gone[1] = 99;
+  FAILS(INGOT_INVALID_ARGUMENT, "input y: unknown dtype 0", ingot_graph_input(g, "y", 1, 0, &n, 1, &v));
+  FAILS(INGOT_INVALID_ARGUMENT, "input y: rank 17", ingot_graph_input(g, "y", 1, INGOT_F32, gone, 17, &v));
+  FAILS(INGOT_INVALID_ARGUMENT, "input y: shape is NULL", ingot_graph_input(g, "y", 1, INGOT_F32, NULL, 1, &v));
+  FAILS(INGOT_INVALID_ARGUMENT, "input y: shape[1] is no dim", ingot_graph_input(g, "y", 1, INGOT_F32, gone, 2, &v));
+  FAILS(INGOT_INVALID_ARGUMENT, "softmax: attrs is NULL", ingot_graph_op(g, INGOT_OP_SOFTMAX, &x, 1, NULL, 1, &v, 1));
+  memset(&a, 0, sizeof a);
+  a.name = "shape", a.name_length = INGOT_NUL;
+#define UNREADABLE(said)                                               \
+  FAILS(INGOT_INVALID_ARGUMENT, "broadcast: attribute 0 (shape)" said, \
+        ingot_graph_op(g, INGOT_OP_BROADCAST, &x, 1, &a, 1, &v, 1))
+  a.kind = 99;
+  UNREADABLE(": unknown attribute kind 99");
+  a.kind = INGOT_ATTR_DTYPE, a.value.i64 = -7;
+  UNREADABLE(": unknown dtype -7");
+  a.kind = INGOT_ATTR_DIM;
+  UNREADABLE(": no dim of this graph");
+  a.kind = INGOT_ATTR_I64, a.count = 3;
+  UNREADABLE(": its count is 3");
+  a.value.dims = NULL;
+  a.kind = INGOT_ATTR_DIMS;
+  UNREADABLE(" is NULL but its count is 3");
+  a.kind = INGOT_ATTR_I64S;
+  UNREADABLE(": its list is NULL but its count is 3");
+  a.kind = INGOT_ATTR_STRING;
+  UNREADABLE(" is NULL but its length is 3");
+  a.kind = INGOT_ATTR_DIMS, a.value.dims = gone, a.count = 2;
+  UNREADABLE("[1] is no dim of this graph");
+  a.zero = 1;
+  UNREADABLE(": its reserved fields are not zero");
+#undef UNREADABLE
+  ingot_graph_release(g);
+}
+
 /* An extent of 0 excuses no overflow of the others, wherever it stands, for constants and for tensors of a run. */
 static void empty_tensors_of_huge_extents_are_refused_alike(void) {
   static const int64_t orders[3][3] = {
@@ -413,6 +456,7 @@ int main(void) {
   OK(ingot_context_create(&o, &c));
   CASE(every_entry_refuses_null);
   CASE(the_builder_names_what_is_wrong);
+  CASE(what_cannot_be_read_is_told_by_name);
   CASE(text_errors_say_where);
   CASE(hostile_text_is_refused);
   CASE(runs_refuse_tensors_that_do_not_fit);

@@ -147,6 +147,25 @@ TEST_CASE("rank 16 matrix products") {
   right(n, {random(shape)});
 }
 
+TEST_CASE("a product that is over more axes than a kernel has is refused by the name it was written with") {
+  for (const OpCode code : {OpCode::op_matmul, OpCode::op_attention}) {
+    Net n;
+    const ValueId x = n.in("", DType::f32, std::vector<DimId>(16, n.num(2)));
+    n.out(n.op(code, std::vector<ValueId>(code == OpCode::op_matmul ? 2 : 3, x)));
+    const auto g = n.done();
+    std::string message;
+    try {
+      compile(g, main_ways().front());
+    } catch (const Error& e) {
+      CHECK(e.code() == Code::unimplemented);
+      message = e.message();
+    }
+    CHECK(message == cat(ir::op_info(code)->name,
+                         ": the result's dims and those summed over are 17, without any known "
+                         "to be 1, over the limit of 16"));
+  }
+}
+
 TEST_CASE("extents as values: dim inputs reshaped, broadcast and as outputs") {
   Net n;
   const DimId d = n.sym("N");

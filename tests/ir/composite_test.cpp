@@ -96,6 +96,12 @@ TEST_CASE_FIXTURE(Composites, "group_norm, instance_norm and batch_norm") {
              "N = 6, not divisible by 4 (the channels of %x: f32[B, N] and groups)"));
 }
 
+TEST_CASE_FIXTURE(Composites, "what an op needs to be divisible is held against what it tells to be equal") {
+  const ValueId seven = in("seven", DType::f32, {c(7)});
+  CHECK(says(wrong("group_norm", {x, seven}, {integer("groups", 4)}), "group_norm: N cannot be divisible by 4"));
+  CHECK(type("group_norm", {x, seven}, {integer("groups", 7)}) == "f32[B, N]");  // the refused one taught nothing
+}
+
 TEST_CASE_FIXTURE(Composites, "quantize and dequantize") {
   const NamedAttr to_u8{"dtype", Attr::of_dtype(DType::u8)};
   CHECK(type("quantize", {fixed, s, i8}) == "i8[4, 6]");

@@ -59,6 +59,9 @@ TEST_CASE_FIXTURE(Dims, "quotients of -2^63 by a symbol are refused, not left as
     make(kind, {c(-INT64_MAX), N});
   }
   CHECK(t.as_constant(make(DimKind::mod, {c(INT64_MIN), c(5)})) == 2);
+  const DimId least_by_symbol[] = {c(INT64_MIN), N};  // as a fact it would be checked in no run
+  CHECK(fault([&] { t.assume(DimFact::divisible, least_by_symbol); }).find("out of range") != std::string::npos);
+  CHECK(t.facts().empty());
 }
 
 TEST_CASE_FIXTURE(Dims, "a divisibility fact makes quotients exact") {

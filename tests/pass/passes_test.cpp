@@ -7,6 +7,7 @@
 
 #include "check.h"
 #include "evaluate.h"
+#include "ir/text.h"
 #include "random_graph.h"
 
 using namespace ingot;
@@ -249,6 +250,62 @@ TEST_CASE("a fact does not make the ops before it ask for more") {
   const std::vector<Array> something = {floats({1, 1, 2}, {3, 4}), floats({2, 2}, {1, 2, 3, 4})};
   CHECK(check(g, nothing, main_ways()) == "");
   CHECK(check(g, something, main_ways()) == "");
+}
+
+TEST_CASE("an op whose needs contradict what a later op tells is refused by its own name") {
+  Net n;
+  const ValueId x = n.in("x", DType::f32, {n.sym("B"), n.sym("C")}), seven = n.in("seven", DType::f32, {n.num(7)});
+  const ValueId grouped = n.op(OpCode::op_group_norm, {x}, {{"groups", Attr::of_int(2)}});
+  n.out(n.op(OpCode::op_rms_norm, {grouped, seven}));
+  std::string message;
+  try {
+    pass::decompose(*n.done());
+  } catch (const Error& e) {
+    message = e.message();
+  }
+  INFO(message);
+  CHECK(message.starts_with("group_norm: does not fit all that is known of extents: reshape: "));
+}
+
+TEST_CASE("a run that does not fit is told of the op that was written, not of what it became") {
+  // Each with extents that its operands do not have together, symbol by symbol.
+  struct Case {
+    const char* text;
+    std::vector<int64_t> extents;
+  };
+  const std::vector<Case> cases = {
+      {"(%x: f32[B], %c: f32[B], %s: f32[A]) -> (f32[B]) {\n  %0 = rope %x, %c, %s\n  return %0\n}", {64, 32}},
+      {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = layer_norm %x, %s\n  return %0\n}", {2, 3, 4}},
+      {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = rms_norm %x, %s\n  return %0\n}", {2, 3, 4}},
+      {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = group_norm %x, %s {groups = 2}\n  return %0\n}",
+       {2, 4, 6}},
+      {"(%x: f32[A, B], %s: f32[C]) -> (f32[A, B]) {\n  %0 = instance_norm %x, %s\n  return %0\n}", {2, 4, 6}},
+      {"(%x: f32[A, B], %y: f32[C, B], %z: f32[D, B]) -> (f32[A, B]) {\n"
+       "  %0 = attention %x, %y, %z\n  return %0\n}",
+       {2, 4, 5, 6}},
+      {"(%x: f32[A], %y: f32[B]) -> (f32[bcast(A, B)]) {\n  %0 = floor_div %x, %y\n  return %0\n}", {2, 3}},
+      {"(%x: f32[A], %y: f32[B]) -> (f32[bcast(A, B)]) {\n  %0 = logaddexp %x, %y\n  return %0\n}", {2, 3}},
+  };
+  for (const Case& c : cases) {
+    const std::string text = cat("ingot 1.0\ngraph @g", c.text, "\n");
+    const ir::Graph g = ir::parse(text);
+    const std::string name(ir::op_info(g.op(0).code)->name);
+    for (const ir::Graph& now : {g, pass::decompose(g)}) {
+      const ir::DimTable& dims = now.dims();
+      std::vector<int64_t> values(dims.size(), INT64_MIN);
+      for (size_t i = 0; i < c.extents.size(); ++i) values[dims.symbols()[i]] = c.extents[i];
+      std::string message;
+      try {
+        dims.evaluate(values);
+        dims.check(values);
+      } catch (const Error& e) {
+        message = e.message();
+      }
+      INFO(text);
+      INFO(message);
+      CHECK(message.starts_with(name + ": "));
+    }
+  }
 }
 
 TEST_CASE("of an op with several results only those that are used are left, and a second one like it is the first") {
