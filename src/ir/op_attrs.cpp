@@ -104,6 +104,7 @@ std::vector<Attr> fill_attrs(DimTable& dims, const OpInfo& info, std::span<const
   std::vector<bool> seen(info.attrs.size(), false);
   for (const NamedAttr& attr : given) {
     const auto spec = std::ranges::find(info.attrs, attr.name, &AttrSpec::name);
+    if (attr.name.empty()) fail(Code::invalid_argument, info.name, ": an attribute has no name; ", known_names(info));
     if (spec == info.attrs.end()) {
       fail(Code::invalid_argument, info.name, ": unknown attribute ", shortened(attr.name), "; ", known_names(info));
     }

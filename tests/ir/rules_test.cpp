@@ -134,6 +134,7 @@ TEST_CASE_FIXTURE(Rules, "gelu's attribute") {
   CHECK(wrong("gelu", {x}, {{"aproximate", Attr::of_string("tanh")}}) ==
         "gelu: unknown attribute aproximate; it takes approximate");
   CHECK(wrong("add", {x, x}, {integer("axis", 0)}) == "add: unknown attribute axis; it takes none");
+  CHECK(wrong("gelu", {x}, {integer("", 0)}) == "gelu: an attribute has no name; it takes approximate");
   const NamedAttr twice{"approximate", Attr::of_string("none")};
   CHECK(wrong("gelu", {x}, {twice, twice}) == "gelu: attribute approximate is given twice");
 }
