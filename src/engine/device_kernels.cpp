@@ -124,6 +124,11 @@ std::vector<uint8_t> DeviceKernels::compile(const DeviceSource& source, const st
   return artifact;
 }
 
+cache::MemoryCache<device::Kernel>::Made DeviceKernels::resident(std::shared_ptr<const device::Kernel> kernel,
+                                                                 uint64_t bytes) const {
+  return {resident_.counted<device::Kernel>(std::move(kernel), bytes), bytes};
+}
+
 std::optional<cache::Blob> DeviceKernels::find_stored(const DeviceSource& source, const std::string& target) {
   cache::Miss why;
   auto blob = context_.kernels().stack().get(make_key(source, target, compiler_id()), &why);
@@ -167,17 +172,16 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
     try {
       auto loaded = std::make_shared<const device::Kernel>(device.shared_driver(), *blob, renew);
       counters.disk_hits.fetch_add(1, std::memory_order_relaxed);
-      return memory_.get_or_make(
-          key, [&]() -> cache::MemoryCache<device::Kernel>::Made { return {std::move(loaded), blob->size()}; });
+      return memory_.get_or_make(key, [&] { return resident(std::move(loaded), blob->size()); });
     } catch (const Error& e) {
       if (e.code() != Code::invalid_argument) throw;
       context_.log().write(LogLevel::warning, "a cached kernel is not usable and is compiled anew: ", e.message());
     }
   }
   std::vector<uint8_t> artifact;  // stays empty where another thread compiles
-  auto made = memory_.get_or_make(key, [&]() -> cache::MemoryCache<device::Kernel>::Made {
+  auto made = memory_.get_or_make(key, [&] {
     artifact = compile(source, target);
-    return {std::make_shared<const device::Kernel>(device.shared_driver(), artifact), artifact.size()};
+    return resident(std::make_shared<const device::Kernel>(device.shared_driver(), artifact), artifact.size());
   });
   if (artifact.empty()) counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
   else store(source, target, artifact);

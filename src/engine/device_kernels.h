@@ -17,6 +17,7 @@
 #include "device/kernel.h"
 #include "engine/context.h"
 #include "engine/device_source.h"
+#include "engine/resident_code.h"
 
 namespace ingot::engine {
 
@@ -50,6 +51,9 @@ class DeviceKernels final : ForkHandler {
   // Waits for what was enqueued on the stream. Throws what became of it: out_of_range for the first index, of any run
   // that has ended in that CUDA context, that was none.
   void sync(int ordinal, device::StreamHandle stream);
+  cache::MemoryStats memory_stats() const { return memory_.stats(); }
+  // Of cubins, each once, in however many CUDA contexts it is loaded.
+  CodeBytes code_bytes() const { return resident_.bytes(memory_.idle_bytes()); }
   // Evicts kernels and gives memory back to the devices, until at most so many bytes of each are kept.
   void trim(uint64_t bytes);
 
@@ -59,12 +63,14 @@ class DeviceKernels final : ForkHandler {
   void after_fork_in_child() noexcept override { lock_.unlock(); }
   // Build-id or hash of the NVRTC that compiles, or would: empty where there is none.
   std::string compiler_id();
+  cache::MemoryCache<device::Kernel>::Made resident(std::shared_ptr<const device::Kernel> kernel, uint64_t bytes) const;
   std::vector<uint8_t> compile(const DeviceSource& source, const std::string& target);
   std::optional<cache::Blob> find_stored(const DeviceSource& source, const std::string& target);
   void store(const DeviceSource& source, const std::string& target, std::span<const uint8_t> artifact);
 
   Context& context_;
   cache::MemoryCache<device::Kernel> memory_;
+  const ResidentCode resident_;
   std::mutex lock_;
   std::shared_ptr<const device::Driver> driver_;
   std::optional<std::string> compiler_id_;

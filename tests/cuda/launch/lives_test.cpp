@@ -129,6 +129,40 @@ TEST_CASE_FIXTURE(Past, "a CUDA context may go before the executables that ran i
   }
 }
 
+TEST_CASE_FIXTURE(Device, "cubins are resident while cached or used, and pinned while used") {
+  const Engine engine;
+  CHECK(engine.stats().code_resident == 0);
+  {
+    const Compiled e(engine, axpb);
+    CHECK(engine.stats().code_resident == 0);  // planned alone
+    REQUIRE(e.prepare().code == INGOT_OK);
+    const ingot_stats one = engine.stats();
+    CHECK(one.code_resident > 0);
+    CHECK(one.code_pinned == one.code_resident);
+    CHECK((one.memory_cache_bytes > 0 && one.memory_cache_entries > 0));
+    // The same code once more is no more of it, in another CUDA context neither.
+    const Compiled same(engine, axpb), other(engine, chained);
+    REQUIRE(same.prepare().code == INGOT_OK);
+    CHECK(engine.stats().code_resident == one.code_resident);
+    REQUIRE(other.prepare().code == INGOT_OK);
+    CHECK(engine.stats().code_resident > one.code_resident);
+    ok(ingot_context_trim(engine.get(), 0));
+    const ingot_stats used = engine.stats();
+    CHECK(used.memory_cache_bytes == 0);
+    CHECK(used.code_resident == used.code_pinned);
+    CHECK(used.code_resident > one.code_resident);
+  }
+  CHECK(engine.stats().code_resident == 0);
+  {
+    const Compiled e(engine, axpb);
+    REQUIRE(e.prepare().code == INGOT_OK);
+  }
+  const ingot_stats idle = engine.stats();
+  CHECK((idle.code_resident > 0 && idle.code_pinned == 0));  // cached, and trim may have it
+  ok(ingot_context_trim(engine.get(), 0));
+  CHECK(engine.stats().code_resident == 0);
+}
+
 TEST_CASE_FIXTURE(Device, "outputs that a call is bound without lie where its inputs do") {
   const Engine engine;
   const Compiled e(engine, axpb);
