@@ -11,7 +11,6 @@
 #include "jit/cuda/nvrtc.h"
 #include "jit/image/build_id.h"
 #include "jit/image/module.h"
-#include "runtime/device_copy.h"
 
 namespace ingot::engine {
 
@@ -186,22 +185,6 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
   if (artifact.empty()) counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
   else store(source, target, artifact);
   return made;
-}
-
-std::shared_ptr<const device::Kernel> DeviceKernels::find_copier(const std::string& target, uint32_t rank,
-                                                                 size_t item) {
-  const std::lock_guard lock(lock_);
-  const auto known = copiers_.find({target, rank, item});
-  return known == copiers_.end() ? nullptr : known->second;
-}
-
-std::shared_ptr<const device::Kernel> DeviceKernels::copier(const device::Device& device, const std::string& target,
-                                                            uint32_t rank, size_t item) {
-  if (auto known = find_copier(target, rank, item)) return known;
-  const loop::Kernel kernel = runtime::copy_kernel(rank, item);
-  std::shared_ptr<const device::Kernel> made = get(device, source_of(kernel, loop::encode(kernel)), target);
-  const std::lock_guard lock(lock_);
-  return copiers_.emplace(std::tuple(target, rank, item), std::move(made)).first->second;
 }
 
 void DeviceKernels::watch(const std::shared_ptr<Executable>& executable) {

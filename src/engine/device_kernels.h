@@ -3,13 +3,11 @@
 
 #include <array>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/fork.h"
@@ -40,11 +38,6 @@ class DeviceKernels final : ForkHandler {
                                             const std::string& target);
   // The artifact, from disk or the host's cache, else compiled and put there. Needs no driver.
   std::vector<uint8_t> artifact(const DeviceSource& source, const std::string& target);
-  // The kernel of runtime::copy_kernel().
-  std::shared_ptr<const device::Kernel> copier(const device::Device& device, const std::string& target, uint32_t rank,
-                                               size_t item);
-  // The same, if there is one already.
-  std::shared_ptr<const device::Kernel> find_copier(const std::string& target, uint32_t rank, size_t item);
 
   // Executables whose runs may leave faults on a device.
   void watch(const std::shared_ptr<Executable>& executable);
@@ -79,8 +72,6 @@ class DeviceKernels final : ForkHandler {
   std::array<std::atomic<const device::Device*>, most_devices> known_{};
   std::vector<std::unique_ptr<device::Device>> devices_;
   std::vector<std::weak_ptr<Executable>> watched_;
-  // By target, rank and item size. Kept, for launches of them may be enqueued whenever one would be evicted.
-  std::map<std::tuple<std::string, uint32_t, size_t>, std::shared_ptr<const device::Kernel>> copiers_;
   ForkRegistration registration_{*this};
 };
 

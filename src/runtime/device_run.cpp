@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "jit/cuda/copy.h"
 #include "jit/cuda/launch_plan.h"
 #include "jit/cuda/routines.h"
-#include "runtime/device_copy.h"
 #include "runtime/residence.h"
 #include "runtime/routines.h"
 #include "runtime/workspace.h"
@@ -23,8 +23,8 @@ Address address(const char* p) { return reinterpret_cast<uintptr_t>(p); }
 // What the launches of one run need of the device, and what they leave to be given back or waited for.
 class Session {
  public:
-  Session(const DeviceCode& code, const device::Scope& scope, const RunOptions& options)
-      : code_(code), scope_(scope), options_(options), driver_(code.device.driver()) {}
+  Session(const DeviceCode& code, const device::FunctionHandle* copier, const RunOptions& options)
+      : code_(code), copier_(copier), options_(options), driver_(code.device.driver()) {}
   ~Session() {
     // A run that failed must not leave copies of host memory behind.
     if (copying_) driver_.cuStreamSynchronize(options_.stream);
@@ -95,18 +95,13 @@ class Session {
   }
 
   // Between two places of device memory.
-  void copy(const Place& from, const Place& to) {
+  void copy(const Place& from, const Place& to) const {
     if (from.empty) return;
-    const loop::Kernel ir = copy_kernel(from.rank, from.item);
-    std::shared_ptr<const device::Kernel> kernel = code_.copier.find(from.rank, from.item);
-    if (!kernel || !kernel->find(scope_))
-      must_not_be_captured("a tensor that has to be kept apart has not been copied before");
-    if (!kernel) kernel = code_.copier.kernel(from.rank, from.item);
-    const CopyLaunch at(from, to);
-    const jit::cuda::ArgLayout layout(ir);
-    std::vector<uint64_t> args(layout.bytes() / 8);
-    layout.pack(at.sizes, at.views, 0, 0, args.data());
-    launch(kernel->load(scope_), plan_launch(ir, at.sizes, at.views, code_.device.limits()), args.data());
+    jit::cuda::CopyArgs args;
+    args.from = address(from.data);
+    args.to = address(to.data);
+    for (uint32_t d = 0; d < from.rank; ++d) args.add_axis(from.extent[d], from.stride[d], to.stride[d]);
+    launch(copier_, plan_copy(args, from.item, code_.device.limits()), &args);
   }
 
   // From host memory, which may change once this returns.
@@ -154,7 +149,7 @@ class Session {
   }
 
   const DeviceCode& code_;
-  const device::Scope& scope_;
+  const device::FunctionHandle* const copier_;
   const RunOptions& options_;
   const device::Driver& driver_;
   size_t bytes_ = 0;
@@ -270,7 +265,7 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
   const Residence& residence = this->residence(code, scope, options);
   for (size_t i = 0; i < w.constants.size(); ++i) w.constants[i].data = reinterpret_cast<char*>(residence.constants[i]);
 
-  Session session(code, scope, options);
+  Session session(code, residence.copier, options);
   const size_t n_in = w.inputs.size();
   if (w.waits) session.must_not_be_captured("a tensor in host memory has to be copied");
   char* const base = w.device_bytes > 0 ? session.scratch(w.device_bytes) : nullptr;

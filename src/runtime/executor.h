@@ -99,22 +99,11 @@ struct RunOptions {
   bool cancelled() const noexcept { return cancel && cancel->load(std::memory_order_relaxed) != 0; }
 };
 
-// Makes, or has, the kernel of copy_kernel(rank, item size), which runs need that keep a tensor apart.
-class Copier {
- public:
-  virtual std::shared_ptr<const device::Kernel> kernel(uint32_t rank, size_t item) const = 0;
-  // Null where it would have to be made.
-  virtual std::shared_ptr<const device::Kernel> find(uint32_t rank, size_t item) const = 0;
-
- protected:
-  ~Copier() = default;
-};
-
 // The code of a plan for a device.
 struct DeviceCode {
   const device::Device& device;
   std::span<const device::Kernel* const> of_step;
-  const Copier& copier;
+  const device::Kernel& copier;  // jit::cuda::copy_text()
 };
 
 struct Failure;

@@ -103,21 +103,21 @@ TEST_CASE_FIXTURE(Device, "a cubin is found on disk, and what is damaged there i
     CHECK(run_on_host_memory(engine).code == INGOT_OK);
     return engine.stats().compiles;
   };
-  CHECK(compiles() == 1);
+  CHECK(compiles() == 1 + copier);
   const auto made = standin_calls("cuModuleLoadData");
   {
     // Found without NVRTC.
     const Env none("INGOT_NVRTC", "/nonexistent/libnvrtc.so");
     CHECK(compiles() == 0);
   }
-  CHECK(standin_calls("cuModuleLoadData") == made + 1);
+  CHECK(standin_calls("cuModuleLoadData") == made + 1 + copier);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path)) {
     if (!entry.is_regular_file() || entry.file_size() < 1000) continue;
     std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(static_cast<std::streamoff>(entry.file_size() / 2));
     file << "damaged";
   }
-  CHECK(compiles() == 1);
+  CHECK(compiles() == 1 + copier);
   CHECK(compiles() == 0);
 }
 
@@ -142,7 +142,7 @@ TEST_CASE_FIXTURE(Device, "a cached cubin that the driver refuses is compiled an
     CHECK(engine.stats().compiles == compiles);
     return o;
   };
-  CHECK(run(1).code == INGOT_OK);
+  CHECK(run(1 + copier).code == INGOT_OK);
   for (const int refusal : {200, 209, 222}) {
     const std::set<ino_t> old = files_in(folder);
     standin_fail("cuModuleLoadData", 1, refusal);
@@ -162,7 +162,7 @@ TEST_CASE_FIXTURE(Device, "a cached cubin that the driver refuses is compiled an
     const Engine engine;
     standin_fail("cuModuleLoadData", 1, 209);
     CHECK(run_on_host_memory(engine).code == INGOT_UNAVAILABLE);
-    CHECK(engine.stats().compiles == 1);
+    CHECK(engine.stats().compiles == 1 + copier);
   }
   standin_fail("cuModuleLoadData", 1, 2);
   CHECK(run(0).code == INGOT_OUT_OF_MEMORY);  // no fault of the cubin
@@ -175,7 +175,7 @@ TEST_CASE_FIXTURE(Device, "another build of NVRTC makes its own cubins") {
     CHECK(run_on_host_memory(engine).code == INGOT_OK);
     return engine.stats().compiles;
   };
-  CHECK(compiles() == 1);
+  CHECK(compiles() == 1 + copier);
   CHECK(compiles() == 0);
   // The same library but for its build-id.
   std::ifstream from(std::getenv("INGOT_NVRTC"), std::ios::binary);
@@ -188,7 +188,7 @@ TEST_CASE_FIXTURE(Device, "another build of NVRTC makes its own cubins") {
   std::ofstream(copy, std::ios::binary) << bytes;
   {
     const Env other("INGOT_NVRTC", copy);
-    CHECK(compiles() == 1);
+    CHECK(compiles() == 1 + copier);
     CHECK(compiles() == 0);
   }
   CHECK(compiles() == 0);

@@ -191,6 +191,6 @@ TEST_CASE_FIXTURE(Device, "runs that must not stall ask the background once, not
   while (e.run({&x.tensor()}, {&y.tensor()}, &o).code != INGOT_OK) {
   }
   const ingot_stats s = engine.stats();
-  CHECK(s.compiles == 1);
-  CHECK(s.misses + s.memory_hits <= 2);
+  CHECK(s.compiles == 1 + copier);
+  CHECK(s.misses + s.memory_hits <= 2 * (1 + copier));
 }
