@@ -1,4 +1,6 @@
 // Whose memory, code and contexts live how long.
+#include <pthread.h>
+
 #include <memory>
 
 #include "fixture.h"
@@ -161,6 +163,38 @@ TEST_CASE_FIXTURE(Device, "cubins are resident while cached or used, and pinned 
   CHECK((idle.code_resident > 0 && idle.code_pinned == 0));  // cached, and trim may have it
   ok(ingot_context_trim(engine.get(), 0));
   CHECK(engine.stats().code_resident == 0);
+}
+
+TEST_CASE_FIXTURE(Device, "a host's thread with a small stack may compile, with threads of the library's or without") {
+  for (const uint32_t no_threads : {0u, 1u}) {
+    CAPTURE(no_threads);
+    struct Job {
+      uint32_t no_threads;
+      CUcontext context;
+      ingot_code code = 0;
+    } job{no_threads, primary.context};
+    const auto run = [](void* user) -> void* {
+      Job& j = *static_cast<Job*>(user);
+      cuCtxSetCurrent(j.context);
+      ingot_context_options o = INGOT_CONTEXT_OPTIONS_INIT;
+      o.no_disk_cache = 1;
+      o.no_threads = j.no_threads;
+      ingot_context* const c = context_with(o);
+      ingot_executable* const e = compiled(c, axpb);
+      j.code = Outcome(ingot_executable_prepare(e, nullptr, 0, nullptr, nullptr)).code;
+      ingot_executable_release(e);
+      ingot_context_release(c);
+      return nullptr;
+    };
+    pthread_attr_t attributes;
+    REQUIRE(pthread_attr_init(&attributes) == 0);
+    REQUIRE(pthread_attr_setstacksize(&attributes, 256 << 10) == 0);
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, &attributes, run, &job) == 0);
+    pthread_attr_destroy(&attributes);
+    pthread_join(thread, nullptr);
+    CHECK(job.code == INGOT_OK);
+  }
 }
 
 TEST_CASE_FIXTURE(Device, "outputs that a call is bound without lie where its inputs do") {
