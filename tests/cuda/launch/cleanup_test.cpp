@@ -113,6 +113,9 @@ TEST_CASE("whichever call of a release fails, the rest is given back") {
         }
         // At most what the call was about, and what lies in it, stays with the driver.
         CHECK(standin_held() <= held + 2);
+        CUcontext current = nullptr;
+        REQUIRE(cuCtxGetCurrent(&current) == 0);
+        if (std::string(entry) != "cuCtxPopCurrent_v2") CHECK(current == own);  // the thread's is as it was
         REQUIRE(cuCtxDestroy_v2(own) == 0);
       }
       CHECK(calls < 200);
