@@ -20,6 +20,22 @@ constexpr uintptr_t nowhere = uintptr_t{1} << 20;
 
 Address address(const char* p) { return reinterpret_cast<uintptr_t>(p); }
 
+// The operands, then the result.
+jit::cuda::RoutineArgs routine_args(const loop::Routine& routine, std::span<const RoutineTensor> tensors) {
+  jit::cuda::RoutineArgs args;
+  const auto fill = [](const Place& from, jit::cuda::RoutinePlace& to) {
+    to.data = address(from.data);
+    to.rank = from.rank;
+    std::copy_n(from.extent, from.rank, to.extent);
+    std::copy_n(from.stride, from.rank, to.stride);
+  };
+  const size_t operands = loop::operand_count(routine);
+  for (size_t i = 0; i < operands; ++i) fill(tensors[i].place, args.operand[i]);
+  fill(tensors[operands].place, args.result);
+  args.axis = routine.axis;
+  return args;
+}
+
 // What the launches of one run need of the device, and what they leave to be given back or waited for.
 class Session {
  public:
@@ -79,17 +95,7 @@ class Session {
 
   void routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
                const device::FunctionHandle* functions, Address fault) const {
-    jit::cuda::RoutineArgs args;
-    const auto fill = [](const Place& from, jit::cuda::RoutinePlace& to) {
-      to.data = address(from.data);
-      to.rank = from.rank;
-      std::copy_n(from.extent, from.rank, to.extent);
-      std::copy_n(from.stride, from.rank, to.stride);
-    };
-    const size_t operands = loop::operand_count(routine);
-    for (size_t i = 0; i < operands; ++i) fill(tensors[i].place, args.operand[i]);
-    fill(tensors[operands].place, args.result);
-    args.axis = routine.axis;
+    jit::cuda::RoutineArgs args = routine_args(routine, tensors);
     args.fault = fault;
     launch(functions, plan_routine(routine, args, code_.device.limits()), &args);
   }
@@ -227,22 +233,56 @@ void Executor::lay_out_device(const jit::cuda::DeviceLimits& limits, Workspace& 
   w.device_bytes = w.stages_at + most;
 }
 
+void Executor::lay_out_shapes(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits,
+                              Workspace& w) const {
+  std::fill(w.home.begin(), w.home.end(), nullptr);
+  bind(ins, false, w);
+  w.wide = w.ordered = false;
+  for (size_t o = 0; o < w.outputs.size(); ++o) {
+    Place& p = w.outputs[o];
+    p.device = plan_.device;
+    p.rank = static_cast<uint32_t>(plan_.outputs[o].shape.size());
+    for (uint32_t d = 0; d < p.rank; ++d) p.extent[d] = w.dims[plan_.outputs[o].shape[d]];
+    make_compact(p, p.item);
+  }
+  lay_out(w);
+  lay_out_device(limits, w);
+}
+
 uint64_t Executor::scratch_size(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits) const {
   const auto back = [this](Workspace* w) { give(w); };
   const std::unique_ptr<Workspace, decltype(back)> w(take(), back);
-  std::fill(w->home.begin(), w->home.end(), nullptr);
-  bind(ins, false, *w);
-  w->wide = w->ordered = false;
-  for (size_t o = 0; o < w->outputs.size(); ++o) {
-    Place& p = w->outputs[o];
-    p.device = plan_.device;
-    p.rank = static_cast<uint32_t>(plan_.outputs[o].shape.size());
-    for (uint32_t d = 0; d < p.rank; ++d) p.extent[d] = w->dims[plan_.outputs[o].shape[d]];
-    make_compact(p, p.item);
-  }
-  lay_out(*w);
-  lay_out_device(limits, *w);
+  lay_out_shapes(ins, limits, *w);
   return w->device_bytes;
+}
+
+std::vector<jit::cuda::LaunchPlan> Executor::launches(std::span<const Tensor* const> ins,
+                                                      const jit::cuda::DeviceLimits& limits) const {
+  const auto back = [this](Workspace* w) { give(w); };
+  const std::unique_ptr<Workspace, decltype(back)> held(take(), back);
+  Workspace& w = *held;
+  lay_out_shapes(ins, limits, w);
+  // As a device's allocators place tensors; what was here before may lie anywhere.
+  for (auto* places : {&w.inputs, &w.outputs})
+    for (Place& p : *places) p.data = reinterpret_cast<char*>(nowhere);
+  for (Place& p : w.constants) p.data = reinterpret_cast<char*>(nowhere);
+  std::vector<jit::cuda::LaunchPlan> out;
+  for (const StepSpec& step : plan_.steps) {
+    if (step.routine) {
+      RoutineTensor tensors[4];
+      RunCounts unused;
+      bind_routine(step, w, tensors, unused);
+      out.push_back(plan_routine(step.routine, routine_args(step.routine, tensors), limits));
+      continue;
+    }
+    StepState state;
+    DeviceStep d;
+    bind_views(step, state, w);
+    d.prepare(step.program->kernel, w);
+    d.move(state.origins);
+    out.push_back(plan_launch(step.program->kernel, d.sizes.data(), d.views.data(), limits));
+  }
+  return out;
 }
 
 void Executor::run(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, const DeviceCode& code,
