@@ -36,6 +36,10 @@ class DeviceKernels final : ForkHandler {
   // Blocks while another thread makes the same kernel. Target "sm_NN".
   std::shared_ptr<const device::Kernel> get(const device::Device& device, const DeviceSource& source,
                                             const std::string& target);
+  // What a pack calls it: found wherever NVRTC is another or none.
+  static cache::Key pack_key(const DeviceSource& source, const std::string& target);
+  // Build-id or hash of the NVRTC that compiles, or would: empty where there is none.
+  std::string compiler_id();
   // The artifact, from disk or the host's cache, else compiled and put there. Needs no driver.
   std::vector<uint8_t> artifact(const DeviceSource& source, const std::string& target);
 
@@ -54,10 +58,10 @@ class DeviceKernels final : ForkHandler {
   void before_fork() noexcept override { lock_.lock(); }
   void after_fork_in_parent() noexcept override { lock_.unlock(); }
   void after_fork_in_child() noexcept override { lock_.unlock(); }
-  // Build-id or hash of the NVRTC that compiles, or would: empty where there is none.
-  std::string compiler_id();
   cache::MemoryCache<device::Kernel>::Made resident(std::shared_ptr<const device::Kernel> kernel, uint64_t bytes) const;
   std::vector<uint8_t> compile(const DeviceSource& source, const std::string& target);
+  // For `target`, and with `lower_too` for the earlier minor versions that its devices run as well.
+  std::optional<cache::Blob> find_packed(const DeviceSource& source, const std::string& target, bool lower_too);
   std::optional<cache::Blob> find_stored(const DeviceSource& source, const std::string& target);
   void store(const DeviceSource& source, const std::string& target, std::span<const uint8_t> artifact);
 

@@ -121,6 +121,21 @@ class Explain(OnStandin):
         self.fails(tool.USAGE, "--backend cuda alone", "explain", SOFTMAX, "--target", "sm_90")
 
 
+class Packs(OnStandin):
+    def test_a_pack_of_cubins_is_made_without_a_device(self):
+        pack = os.path.join(self.folder, "app.pack")
+        self.variables["INGOT_CUDA_DRIVER"] = "/nonexistent/libcuda.so"
+        self.ok("cache", "pack", "-o", pack, SOFTMAX, "--target", "sm_80", "--target", "sm_90")
+        self.assertGreater(os.path.getsize(pack), 1000)
+        self.fails(tool.USAGE, "sm_NN", "cache", "pack", "-o", pack, SOFTMAX, "--target", "gpu")
+
+    def test_a_warmed_cache_serves_without_nvrtc(self):
+        cache = os.path.join(self.folder, "cache")
+        for compiled in (2, 0):
+            out = self.ok("cache", "warm", SOFTMAX, "--target", "sm_90", "--dir", cache).decode()
+            self.assertIn(f"{compiled} compiled", out)
+
+
 class Bench(OnStandin):
     small = ["--shape", "B=4", "--shape", "N=100", "--samples", "3"]
 

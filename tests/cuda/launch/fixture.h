@@ -151,6 +151,7 @@ class Engine {
     if (!cache_dir.empty()) o.cache_dir = cache_dir.c_str();
     ok(ingot_context_create(&o, &context_));
   }
+  explicit Engine(const ingot_context_options& options) { ok(ingot_context_create(&options, &context_)); }
   ~Engine() { ingot_context_release(context_); }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
