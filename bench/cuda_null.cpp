@@ -69,7 +69,8 @@ ENTRY cuStreamDestroy_v2(Handle) { return 0; }
 ENTRY cuStreamSynchronize(Handle) { return 0; }
 ENTRY cuStreamGetCtx(Handle, Handle* context) { return give_handle(context); }
 ENTRY cuStreamIsCapturing(Handle, int* status) { return give(status, 0); }
+ENTRY cuThreadExchangeStreamCaptureMode(int* mode) { return give(mode, 0); }
 
 // Whatever Ingot calls is there: an entry that is not fails the build.
 #define HAS(name, parameters) static_assert(&::name != nullptr);
-INGOT_CUDA_ENTRIES(HAS)
+INGOT_CUDA_ENTRIES(HAS, HAS)

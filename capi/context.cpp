@@ -162,7 +162,7 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     if (stats->struct_size < sizeof(size_t)) fail(Code::invalid_argument, "stats->struct_size is ", stats->struct_size);
     const engine::Counters& n = c.counters();
     const runtime::RunCounts runs = c.tallies()->sum();
-    const cache::MemoryStats memory = c.kernels().memory_stats();
+    const cache::MemoryStats memory = c.kernels().memory_stats(), devices = c.device_kernels().memory_stats();
     ingot_stats out{};
     out.struct_size = stats->struct_size;
     out.graphs = n.graphs.load();
@@ -177,9 +177,9 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     out.launches = runs.launches;
     out.bytes_read = runs.bytes_read;
     out.bytes_written = runs.bytes_written;
-    out.memory_cache_bytes = memory.bytes;
-    out.memory_cache_entries = memory.entries;
-    out.evictions = memory.evictions;
+    out.memory_cache_bytes = memory.bytes + devices.bytes;
+    out.memory_cache_entries = memory.entries + devices.entries;
+    out.evictions = memory.evictions + devices.evictions;
     out.compiler_loaded = c.kernels().compiler_loaded();
     out.pack_hits = n.pack_hits.load();
     const auto missed = [&](cache::MissReason reason) { return n.missed[static_cast<size_t>(reason)].load(); };
@@ -188,7 +188,8 @@ ingot_status* ingot_context_stats(const ingot_context* context, ingot_stats* sta
     out.missed_unreadable = missed(cache::MissReason::io);
     out.missed_collision = missed(cache::MissReason::collision);
     out.missed_disabled = missed(cache::MissReason::disabled);
-    const engine::Kernels::CodeBytes code = c.kernels().code_bytes();
+    engine::CodeBytes code = c.kernels().code_bytes();
+    code += c.device_kernels().code_bytes();
     out.code_resident = code.resident;
     out.code_pinned = code.pinned;
     out.scratch_kept = runs.scratch_bytes;

@@ -15,10 +15,10 @@
 #include <llvm/Support/ErrorHandling.h>
 
 #include "base/error.h"
+#include "base/own_stack.h"
 #include "jit/backend.h"
 #include "jit/cpu/codegen.h"
 #include "jit/cpu/compiler.h"
-#include "jit/cpu/own_stack.h"
 
 namespace ingot::jit {
 

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <unistd.h>
+#include <csignal>
 
 #include <cstddef>
 #include <exception>
@@ -11,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/loaded_path.h"
+#include "base/own_stack.h"
 #include "jit/cuda/occupancy.h"
 
 namespace ingot::jit {
@@ -143,6 +145,43 @@ std::vector<uint8_t> compile_here(const std::string& text, const std::string& ta
   return cubin;
 }
 
+constexpr size_t stack_bytes = size_t{8} << 20;
+
+struct Job {
+  const std::string &text, &target, &library;
+  std::vector<uint8_t> cubin;
+  std::exception_ptr error;
+  void run() noexcept {
+    try {
+      cubin = compile_here(text, target, library);
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+};
+
+// False if there is no thread for it.
+bool run_on_thread(Job& job) {
+  const auto run = [](void* user) -> void* {
+    static_cast<Job*>(user)->run();
+    return nullptr;
+  };
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setstacksize(&attributes, stack_bytes);
+  // A thread starts with its maker's mask: block here so that the host's handlers never run on it.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  const int failed = pthread_create(&thread, &attributes, run, &job);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  if (failed) return false;
+  pthread_join(thread, nullptr);
+  return true;
+}
+
 }  // namespace
 
 std::string find_nvrtc(const std::string& library) {
@@ -172,30 +211,12 @@ NvrtcInfo nvrtc_info(const std::string& library) {
 
 std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library,
                                    bool own_thread) {
-  if (!own_thread) return compile_here(text, target, library);
-  constexpr size_t stack_bytes = size_t{8} << 20;
-  struct Job {
-    const std::string &text, &target, &library;
-    std::vector<uint8_t> cubin;
-    std::exception_ptr error;
-  } job{text, target, library, {}, {}};
-  const auto run = [](void* user) -> void* {
-    Job& j = *static_cast<Job*>(user);
-    try {
-      j.cubin = compile_here(j.text, j.target, j.library);
-    } catch (...) {
-      j.error = std::current_exception();
-    }
-    return nullptr;
-  };
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, stack_bytes);
-  pthread_t thread;
-  const int failed = pthread_create(&thread, &attributes, run, &job);
-  pthread_attr_destroy(&attributes);
-  if (failed) fail(Code::out_of_memory, "no thread for NVRTC");
-  pthread_join(thread, nullptr);
+  Job job{text, target, library, {}, {}};
+  // Where no thread can be had, as where none may be made.
+  if (!own_thread || !run_on_thread(job)) {
+    if (!call_on_own_stack(stack_bytes, [](void* j) { static_cast<Job*>(j)->run(); }, &job))
+      fail(Code::out_of_memory, "no stack for NVRTC");
+  }
   if (job.error) std::rethrow_exception(job.error);
   return std::move(job.cubin);
 }

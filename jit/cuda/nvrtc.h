@@ -22,7 +22,8 @@ NvrtcInfo nvrtc_info(const std::string& library);
 // `target` is "sm_90" and the like; `library` a path to libnvrtc.so or empty. Throws unavailable, listing every place
 // tried, where there is no NVRTC; invalid_argument for a target that it does not know; internal with the compiler's log
 // where the text does not compile.
-// `own_thread`: on one with a stack of 8 MiB, since NVRTC needs much; else on the caller's.
+// On a stack of 8 MiB, since NVRTC needs much and the caller's may be small: that of a thread for it, all signals
+// blocked, or, without `own_thread`, another on the caller's thread.
 std::vector<uint8_t> compile_cubin(const std::string& text, const std::string& target, const std::string& library,
                                    bool own_thread = false);
 

@@ -16,6 +16,8 @@ constexpr int clock_rate = 13, multiprocessor_count = 16, memory_clock_rate = 36
 constexpr int pinned_allocation = 1, on_device = 1, memory_of_device = 2;  // CUmemAllocationType, CUmemLocationType,
                                                                            // CUmemorytype
 
+constexpr Result invalid_handle = 400;  // CUresult
+
 // The default stream's handles belong to whatever context is current.
 bool names_context(StreamHandle stream) { return reinterpret_cast<uintptr_t>(stream) > 2; }
 
@@ -107,7 +109,10 @@ Scope::Scope(const Device& device, StreamHandle stream) : driver_(device.driver(
     return on == device.handle();
   };
   if (names_context(stream)) {
-    driver_.must(driver_.cuStreamGetCtx(stream, &context_), "asking for the stream's context");
+    const Result r = driver_.cuStreamGetCtx(stream, &context_);
+    if (r == invalid_handle)
+      fail(Code::invalid_argument, "the stream is none, or has been destroyed: ", driver_.words(r));
+    driver_.must(r, "asking for the stream's context");
   } else if (current && of_device()) {
     context_ = current;
   } else {

@@ -50,11 +50,16 @@ std::shared_ptr<const Driver> Driver::open(const std::string& library) {
   const std::shared_ptr<Driver> d(new Driver());
   d->path_ = loaded_path(handle);
   std::string missing;
+  const auto exchange = reinterpret_cast<ExchangeCaptureMode>(dlsym(handle, "cuThreadExchangeStreamCaptureMode"));
 #define INGOT_CUDA_REQUIRED(name, parameters)                             \
   d->name = reinterpret_cast<Result(*) parameters>(dlsym(handle, #name)); \
   if (!d->name) missing += cat(missing.empty() ? "" : ", ", #name);
-  INGOT_CUDA_ENTRIES(INGOT_CUDA_REQUIRED)
+#define INGOT_CUDA_UNSAFE(name, parameters)                                           \
+  d->name = {reinterpret_cast<Result(*) parameters>(dlsym(handle, #name)), exchange}; \
+  if (!d->name) missing += cat(missing.empty() ? "" : ", ", #name);
+  INGOT_CUDA_ENTRIES(INGOT_CUDA_REQUIRED, INGOT_CUDA_UNSAFE)
 #undef INGOT_CUDA_REQUIRED
+#undef INGOT_CUDA_UNSAFE
   if (d->cuDriverGetVersion && d->cuDriverGetVersion(&d->version_) == 0 && d->version_ < least_version)
     fail(Code::unavailable, "the CUDA driver serves CUDA ", d->version_ / 1000, ".", d->version_ % 1000 / 10,
          "; Ingot needs ", least_version / 1000, ".", least_version % 1000 / 10, " or later");

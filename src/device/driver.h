@@ -27,9 +27,52 @@ struct PoolProps {
   unsigned char reserved[64];
 };
 
-// Names as the library exports them.
+// What a thread may call while streams are captured (CUstreamCaptureMode), exchanged for another.
+using ExchangeCaptureMode = Result (*)(int* mode);
+
+// While this lives, the thread's calls invalidate no capture but that of a stream they name.
+class RelaxedCapture {
+ public:
+  // Null where the driver cannot.
+  explicit RelaxedCapture(ExchangeCaptureMode exchange) : exchange_(exchange) {
+    exchanged_ = exchange_ && exchange_(&mode_) == 0;
+  }
+  ~RelaxedCapture() {
+    if (exchanged_) exchange_(&mode_);
+  }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  ExchangeCaptureMode exchange_;
+  int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+  bool exchanged_ = false;
+};
+
+// An entry that CUDA calls potentially unsafe: called while a stream is captured in the global mode, on any thread, it
+// fails and invalidates that capture, which is the host's and has nothing to do with us.
+template <class F>
+class UnsafeEntry;
+template <class... A>
+class UnsafeEntry<Result(A...)> {
+ public:
+  UnsafeEntry() = default;
+  UnsafeEntry(Result (*call)(A...), ExchangeCaptureMode exchange) : call_(call), exchange_(exchange) {}
+  explicit operator bool() const { return call_ != nullptr; }
+  Result operator()(A... arguments) const {
+    const RelaxedCapture relaxed(exchange_);
+    return call_(arguments...);
+  }
+
+ private:
+  Result (*call_)(A...) = nullptr;
+  ExchangeCaptureMode exchange_ = nullptr;
+};
+
+// Names as the library exports them; the unsafe ones may not be called while streams are captured, but for
+// UnsafeEntry.
 // clang-format off
-#define INGOT_CUDA_ENTRIES(required)                                                                                   \
+#define INGOT_CUDA_ENTRIES(required, unsafe)                                                                           \
   required(cuInit, (unsigned flags))                                                                                   \
   required(cuDriverGetVersion, (int* version))                                                                         \
   required(cuGetErrorName, (Result error, const char** text))                                                          \
@@ -38,34 +81,34 @@ struct PoolProps {
   required(cuDeviceGet, (int* device, int ordinal))                                                                    \
   required(cuDeviceGetName, (char* name, int size, int device))                                                        \
   required(cuDeviceGetAttribute, (int* value, int attribute, int device))                                              \
-  required(cuDevicePrimaryCtxRetain, (ContextHandle* context, int device))                                             \
-  required(cuDevicePrimaryCtxRelease_v2, (int device))                                                                 \
+  unsafe(cuDevicePrimaryCtxRetain, (ContextHandle* context, int device))                                               \
+  unsafe(cuDevicePrimaryCtxRelease_v2, (int device))                                                                   \
   required(cuCtxGetCurrent, (ContextHandle* context))                                                                  \
   required(cuCtxPushCurrent_v2, (ContextHandle context))                                                               \
   required(cuCtxPopCurrent_v2, (ContextHandle* context))                                                               \
   required(cuCtxGetDevice, (int* device))                                                                              \
   required(cuCtxGetId, (ContextHandle context, unsigned long long* id))                                                \
-  required(cuModuleLoadData, (ModuleHandle* module, const void* image))                                                \
-  required(cuModuleUnload, (ModuleHandle module))                                                                      \
-  required(cuModuleGetFunction, (FunctionHandle* function, ModuleHandle module, const char* name))                     \
+  unsafe(cuModuleLoadData, (ModuleHandle* module, const void* image))                                                  \
+  unsafe(cuModuleUnload, (ModuleHandle module))                                                                        \
+  unsafe(cuModuleGetFunction, (FunctionHandle* function, ModuleHandle module, const char* name))                       \
   required(cuLaunchKernel, (FunctionHandle function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                \
                             unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,               \
                             StreamHandle stream, void** parameters, void** extra))                                     \
-  required(cuMemAlloc_v2, (Address* at, size_t bytes))                                                                 \
-  required(cuMemFree_v2, (Address at))                                                                                 \
-  required(cuMemPoolCreate, (PoolHandle* pool, const PoolProps* props))                                                \
-  required(cuMemPoolDestroy, (PoolHandle pool))                                                                        \
-  required(cuMemPoolSetAttribute, (PoolHandle pool, int attribute, void* value))                                       \
-  required(cuMemPoolTrimTo, (PoolHandle pool, size_t keep))                                                            \
+  unsafe(cuMemAlloc_v2, (Address* at, size_t bytes))                                                                   \
+  unsafe(cuMemFree_v2, (Address at))                                                                                   \
+  unsafe(cuMemPoolCreate, (PoolHandle* pool, const PoolProps* props))                                                  \
+  unsafe(cuMemPoolDestroy, (PoolHandle pool))                                                                          \
+  unsafe(cuMemPoolSetAttribute, (PoolHandle pool, int attribute, void* value))                                         \
+  unsafe(cuMemPoolTrimTo, (PoolHandle pool, size_t keep))                                                              \
   required(cuMemAllocFromPoolAsync, (Address* at, size_t bytes, PoolHandle pool, StreamHandle stream))                 \
   required(cuMemFreeAsync, (Address at, StreamHandle stream))                                                          \
-  required(cuMemcpyHtoDAsync_v2, (Address to, const void* from, size_t bytes, StreamHandle stream))                    \
-  required(cuMemcpyDtoHAsync_v2, (void* to, Address from, size_t bytes, StreamHandle stream))                          \
+  unsafe(cuMemcpyHtoDAsync_v2, (Address to, const void* from, size_t bytes, StreamHandle stream))                      \
+  unsafe(cuMemcpyDtoHAsync_v2, (void* to, Address from, size_t bytes, StreamHandle stream))                            \
   required(cuMemsetD8Async, (Address to, unsigned char value, size_t count, StreamHandle stream))                      \
   required(cuPointerGetAttribute, (void* value, int attribute, Address at))                                            \
-  required(cuStreamCreate, (StreamHandle* stream, unsigned flags))                                                     \
-  required(cuStreamDestroy_v2, (StreamHandle stream))                                                                  \
-  required(cuStreamSynchronize, (StreamHandle stream))                                                                 \
+  unsafe(cuStreamCreate, (StreamHandle* stream, unsigned flags))                                                       \
+  unsafe(cuStreamDestroy_v2, (StreamHandle stream))                                                                    \
+  unsafe(cuStreamSynchronize, (StreamHandle stream))                                                                   \
   required(cuStreamGetCtx, (StreamHandle stream, ContextHandle* context))                                              \
   required(cuStreamIsCapturing, (StreamHandle stream, int* status))
 // clang-format on
@@ -106,8 +149,10 @@ class Driver final : ForkHandler {
   }
 
 #define INGOT_CUDA_MEMBER(name, parameters) Result(*name) parameters = nullptr;
-  INGOT_CUDA_ENTRIES(INGOT_CUDA_MEMBER)
+#define INGOT_CUDA_UNSAFE_MEMBER(name, parameters) UnsafeEntry<Result parameters> name;
+  INGOT_CUDA_ENTRIES(INGOT_CUDA_MEMBER, INGOT_CUDA_UNSAFE_MEMBER)
 #undef INGOT_CUDA_MEMBER
+#undef INGOT_CUDA_UNSAFE_MEMBER
 
  private:
   Driver() = default;

@@ -243,7 +243,8 @@ std::string describe(const Executable& e, std::string_view what) {
   if (what == "graph") return ir::print(e.optimised());
   if (what == "fusion") return fusion(e);
   if (what == "json") return json(e);
-  if (what == "device") return device_report(e);
+  if (what == "device") return device_report(e, std::nullopt);
+  if (what.starts_with("device/")) return device_report(e, what.substr(7));
   const size_t slash = what.find('/');
   const std::string_view stage = what.substr(0, slash);
   static constexpr std::string_view stages[] = {"kernel", "llvm", "asm", "artifact", "cuda", "cubin"};

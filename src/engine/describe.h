@@ -17,6 +17,8 @@ namespace ingot::engine {
 //   artifact  the artifact's bytes
 //   cuda      generated CUDA C++
 //   cubin     the same compiled by NVRTC for the executable's target, such as sm_90
+//   device    what CUDA devices there are and what the kernels take there, as JSON; "device/N=1000,M=3", with a value
+//             for every symbol, says how each is launched, too
 //   json      {"schema": 1, ...}: graph, kernels, edges, counts; it only grows
 // For all of kernel to cubin "/N" picks one distinct kernel; artifact and cubin need it where there are several. Throws
 // invalid_argument for any other word, unavailable where a compiler is needed and there is none.

@@ -9,31 +9,11 @@
 
 namespace ingot::engine {
 
-namespace {
-
-class ContextCopier final : public runtime::Copier {
- public:
-  ContextCopier(DeviceKernels& kernels, const device::Device& device, const std::string& target)
-      : kernels_(kernels), device_(device), target_(target) {}
-  std::shared_ptr<const device::Kernel> kernel(uint32_t rank, size_t item) const override {
-    return kernels_.copier(device_, target_, rank, item);
-  }
-  std::shared_ptr<const device::Kernel> find(uint32_t rank, size_t item) const override {
-    return kernels_.find_copier(target_, rank, item);
-  }
-
- private:
-  DeviceKernels& kernels_;
-  const device::Device& device_;
-  const std::string& target_;
-};
-
-}  // namespace
-
 struct Executable::DeviceBodies {
   std::string target;
   std::vector<std::shared_ptr<const device::Kernel>> kernels;
   std::vector<const device::Kernel*> of_step;
+  const device::Kernel* copier;
   DeviceBodies* older;
 };
 
@@ -67,21 +47,23 @@ const Executable::DeviceBodies& Executable::compile_for(const device::Device& de
   const runtime::FpEnv env;
   auto fresh = std::make_unique<DeviceBodies>();
   fresh->target = target;
-  // The programs, then the steps that are none.
+  // The programs, then the steps that are none, then what copies.
   std::vector<size_t> routines;
   for (size_t s = 0; s < program_of_.size(); ++s)
     if (program_of_[s] == no_program) routines.push_back(s);
   const size_t programs = programs_.size();
-  fresh->kernels.resize(programs + routines.size());
+  fresh->kernels.resize(programs + routines.size() + 1);
   compile_all(fresh->kernels.size(), cancel, [&](size_t i) {
     DeviceKernels& kernels = context_->device_kernels();
-    fresh->kernels[i] = kernels.get(device,
-                                    i < programs ? source_of(programs_[i].program->kernel, programs_[i].bytes)
-                                                 : source_of(plan_.steps[routines[i - programs]].routine),
-                                    target);
+    const auto source = [&] {
+      if (i < programs) return source_of(programs_[i].program->kernel, programs_[i].bytes);
+      return i - programs < routines.size() ? source_of(plan_.steps[routines[i - programs]].routine) : copier_source();
+    };
+    fresh->kernels[i] = kernels.get(device, source(), target);
   });
   size_t next = programs;
   for (const uint32_t p : program_of_) fresh->of_step.push_back(fresh->kernels[p == no_program ? next++ : p].get());
+  fresh->copier = fresh->kernels.back().get();
   context_->device_kernels().watch(shared_from_this());  // before it is published: it may throw
   fresh->older = device_bodies_.load(std::memory_order_acquire);
   for (;;) {
@@ -113,7 +95,7 @@ void Executable::prepare_device(int ordinal, const std::atomic<bool>* cancel) {
   const device::Device& device = ordinal < 0 ? kernels.preferred() : kernels.at(ordinal);
   const DeviceBodies& bodies = compile_for(device, cancel);
   const device::Scope scope(device, nullptr);
-  executor_->settle({device, bodies.of_step, ContextCopier(kernels, device, bodies.target)}, scope);
+  executor_->settle({device, bodies.of_step, *bodies.copier}, scope);
 }
 
 const device::Device& Executable::device_of(const runtime::Tensor* tensor) const {
@@ -149,8 +131,7 @@ void Executable::with_device_code(std::span<const runtime::Tensor* const> ins,
   if (!first) first = runtime::on_a_device(outs);
   const device::Device& device = device_of(first);
   const DeviceBodies& bodies = device_bodies(device, options);
-  const ContextCopier copier(context_->device_kernels(), device, bodies.target);
-  traced_run([&] { run(runtime::DeviceCode{device, bodies.of_step, copier}, for_run(options)); });
+  traced_run([&] { run(runtime::DeviceCode{device, bodies.of_step, *bodies.copier}, for_run(options)); });
 }
 
 void Executable::run_device(std::span<const runtime::Tensor* const> ins, std::span<const runtime::Tensor* const> outs,

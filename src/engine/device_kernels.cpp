@@ -9,9 +9,9 @@
 #include "engine/executable.h"
 #include "engine/kernels.h"
 #include "jit/cuda/nvrtc.h"
+#include "jit/cuda/occupancy.h"
 #include "jit/image/build_id.h"
 #include "jit/image/module.h"
-#include "runtime/device_copy.h"
 
 namespace ingot::engine {
 
@@ -124,6 +124,29 @@ std::vector<uint8_t> DeviceKernels::compile(const DeviceSource& source, const st
   return artifact;
 }
 
+cache::MemoryCache<device::Kernel>::Made DeviceKernels::resident(std::shared_ptr<const device::Kernel> kernel,
+                                                                 uint64_t bytes) const {
+  return {resident_.counted<device::Kernel>(std::move(kernel), bytes), bytes};
+}
+
+cache::Key DeviceKernels::pack_key(const DeviceSource& source, const std::string& target) {
+  return make_key(source, target, "");
+}
+
+std::optional<cache::Blob> DeviceKernels::find_packed(const DeviceSource& source, const std::string& target,
+                                                      bool lower_too) {
+  const std::span<const std::shared_ptr<cache::Pack>> packs = context_.kernels().packs();
+  if (packs.empty()) return std::nullopt;
+  const int sm = jit::sm_of(target);
+  for (int minor = sm % 10; minor >= 0; --minor) {
+    const cache::Key key = pack_key(source, lower_too ? cat("sm_", sm / 10 * 10 + minor) : target);
+    for (const auto& pack : packs)
+      if (auto blob = pack->get(key, nullptr)) return blob;
+    if (!lower_too) break;
+  }
+  return std::nullopt;
+}
+
 std::optional<cache::Blob> DeviceKernels::find_stored(const DeviceSource& source, const std::string& target) {
   cache::Miss why;
   auto blob = context_.kernels().stack().get(make_key(source, target, compiler_id()), &why);
@@ -134,7 +157,7 @@ std::optional<cache::Blob> DeviceKernels::find_stored(const DeviceSource& source
 void DeviceKernels::store(const DeviceSource& source, const std::string& target, std::span<const uint8_t> artifact) {
   cache::Stack& stack = context_.kernels().stack();
   stack.put(make_key(source, target, compiler_id()), artifact);
-  stack.put(make_key(source, target, ""), artifact);
+  stack.put(pack_key(source, target), artifact);
 }
 
 std::vector<uint8_t> DeviceKernels::artifact(const DeviceSource& source, const std::string& target) {
@@ -156,9 +179,16 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
     return known;
   }
   // As for CPU code: the stores, which may be the host's, are asked and told with no key owned.
-  if (const auto blob = find_stored(source, target)) {
+  auto blob = find_packed(source, target, target == device.target());
+  const bool packed = blob.has_value();
+  if (!packed) blob = find_stored(source, target);
+  if (blob) {
     // A cache can only miss: what the driver will not have is compiled anew, and replaces it.
-    const auto renew = [this, source, target] {
+    const auto renew = [this, source, target, packed] {
+      // A pack stays as it is, so what has replaced its entry is in the caches.
+      if (packed)
+        if (const auto stored = find_stored(source, target))
+          return std::vector<uint8_t>(stored->begin(), stored->end());
       context_.log().write(LogLevel::warning, "a cached kernel is refused by the CUDA driver and is compiled anew");
       std::vector<uint8_t> made = compile(source, target);
       store(source, target, made);
@@ -166,38 +196,21 @@ std::shared_ptr<const device::Kernel> DeviceKernels::get(const device::Device& d
     };
     try {
       auto loaded = std::make_shared<const device::Kernel>(device.shared_driver(), *blob, renew);
-      counters.disk_hits.fetch_add(1, std::memory_order_relaxed);
-      return memory_.get_or_make(
-          key, [&]() -> cache::MemoryCache<device::Kernel>::Made { return {std::move(loaded), blob->size()}; });
+      (packed ? counters.pack_hits : counters.disk_hits).fetch_add(1, std::memory_order_relaxed);
+      return memory_.get_or_make(key, [&] { return resident(std::move(loaded), blob->size()); });
     } catch (const Error& e) {
       if (e.code() != Code::invalid_argument) throw;
       context_.log().write(LogLevel::warning, "a cached kernel is not usable and is compiled anew: ", e.message());
     }
   }
   std::vector<uint8_t> artifact;  // stays empty where another thread compiles
-  auto made = memory_.get_or_make(key, [&]() -> cache::MemoryCache<device::Kernel>::Made {
+  auto made = memory_.get_or_make(key, [&] {
     artifact = compile(source, target);
-    return {std::make_shared<const device::Kernel>(device.shared_driver(), artifact), artifact.size()};
+    return resident(std::make_shared<const device::Kernel>(device.shared_driver(), artifact), artifact.size());
   });
   if (artifact.empty()) counters.memory_hits.fetch_add(1, std::memory_order_relaxed);
   else store(source, target, artifact);
   return made;
-}
-
-std::shared_ptr<const device::Kernel> DeviceKernels::find_copier(const std::string& target, uint32_t rank,
-                                                                 size_t item) {
-  const std::lock_guard lock(lock_);
-  const auto known = copiers_.find({target, rank, item});
-  return known == copiers_.end() ? nullptr : known->second;
-}
-
-std::shared_ptr<const device::Kernel> DeviceKernels::copier(const device::Device& device, const std::string& target,
-                                                            uint32_t rank, size_t item) {
-  if (auto known = find_copier(target, rank, item)) return known;
-  const loop::Kernel kernel = runtime::copy_kernel(rank, item);
-  std::shared_ptr<const device::Kernel> made = get(device, source_of(kernel, loop::encode(kernel)), target);
-  const std::lock_guard lock(lock_);
-  return copiers_.emplace(std::tuple(target, rank, item), std::move(made)).first->second;
 }
 
 void DeviceKernels::watch(const std::shared_ptr<Executable>& executable) {

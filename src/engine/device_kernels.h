@@ -3,13 +3,11 @@
 
 #include <array>
 #include <atomic>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "base/fork.h"
@@ -17,6 +15,7 @@
 #include "device/kernel.h"
 #include "engine/context.h"
 #include "engine/device_source.h"
+#include "engine/resident_code.h"
 
 namespace ingot::engine {
 
@@ -37,19 +36,21 @@ class DeviceKernels final : ForkHandler {
   // Blocks while another thread makes the same kernel. Target "sm_NN".
   std::shared_ptr<const device::Kernel> get(const device::Device& device, const DeviceSource& source,
                                             const std::string& target);
+  // What a pack calls it: found wherever NVRTC is another or none.
+  static cache::Key pack_key(const DeviceSource& source, const std::string& target);
+  // Build-id or hash of the NVRTC that compiles, or would: empty where there is none.
+  std::string compiler_id();
   // The artifact, from disk or the host's cache, else compiled and put there. Needs no driver.
   std::vector<uint8_t> artifact(const DeviceSource& source, const std::string& target);
-  // The kernel of runtime::copy_kernel().
-  std::shared_ptr<const device::Kernel> copier(const device::Device& device, const std::string& target, uint32_t rank,
-                                               size_t item);
-  // The same, if there is one already.
-  std::shared_ptr<const device::Kernel> find_copier(const std::string& target, uint32_t rank, size_t item);
 
   // Executables whose runs may leave faults on a device.
   void watch(const std::shared_ptr<Executable>& executable);
   // Waits for what was enqueued on the stream. Throws what became of it: out_of_range for the first index, of any run
   // that has ended in that CUDA context, that was none.
   void sync(int ordinal, device::StreamHandle stream);
+  cache::MemoryStats memory_stats() const { return memory_.stats(); }
+  // Of cubins, each once, in however many CUDA contexts it is loaded.
+  CodeBytes code_bytes() const { return resident_.bytes(memory_.idle_bytes()); }
   // Evicts kernels and gives memory back to the devices, until at most so many bytes of each are kept.
   void trim(uint64_t bytes);
 
@@ -57,14 +58,16 @@ class DeviceKernels final : ForkHandler {
   void before_fork() noexcept override { lock_.lock(); }
   void after_fork_in_parent() noexcept override { lock_.unlock(); }
   void after_fork_in_child() noexcept override { lock_.unlock(); }
-  // Build-id or hash of the NVRTC that compiles, or would: empty where there is none.
-  std::string compiler_id();
+  cache::MemoryCache<device::Kernel>::Made resident(std::shared_ptr<const device::Kernel> kernel, uint64_t bytes) const;
   std::vector<uint8_t> compile(const DeviceSource& source, const std::string& target);
+  // For `target`, and with `lower_too` for the earlier minor versions that its devices run as well.
+  std::optional<cache::Blob> find_packed(const DeviceSource& source, const std::string& target, bool lower_too);
   std::optional<cache::Blob> find_stored(const DeviceSource& source, const std::string& target);
   void store(const DeviceSource& source, const std::string& target, std::span<const uint8_t> artifact);
 
   Context& context_;
   cache::MemoryCache<device::Kernel> memory_;
+  const ResidentCode resident_;
   std::mutex lock_;
   std::shared_ptr<const device::Driver> driver_;
   std::optional<std::string> compiler_id_;
@@ -73,8 +76,6 @@ class DeviceKernels final : ForkHandler {
   std::array<std::atomic<const device::Device*>, most_devices> known_{};
   std::vector<std::unique_ptr<device::Device>> devices_;
   std::vector<std::weak_ptr<Executable>> watched_;
-  // By target, rank and item size. Kept, for launches of them may be enqueued whenever one would be evicted.
-  std::map<std::tuple<std::string, uint32_t, size_t>, std::shared_ptr<const device::Kernel>> copiers_;
   ForkRegistration registration_{*this};
 };
 

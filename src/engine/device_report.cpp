@@ -1,6 +1,7 @@
 #include "engine/device_report.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "engine/device_kernels.h"
 #include "engine/json_writer.h"
@@ -87,9 +88,73 @@ void write_entries(JsonWriter& out, const jit::CubinResources& cubin, const std:
   out.end();
 }
 
+// The values of "N=1000,M=3", by the symbols of the table; all must be there.
+std::vector<int64_t> read_sizes(const ir::DimTable& dims, std::string_view text) {
+  std::vector<int64_t> out(dims.size());
+  std::vector<bool> known(dims.size());
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const size_t equals = std::min(part.rfind('='), part.size());
+    const std::string_view name = part.substr(0, equals), number = part.substr(std::min(equals + 1, part.size()));
+    const auto d = std::ranges::find(dims.symbols(), name, [&](ir::DimId s) { return dims.symbol_name(s); });
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (d == dims.symbols().end() || error != std::errc{} || end != number.data() + number.size() || value < 0)
+      fail(Code::invalid_argument, "\"", part, "\" gives no extent of the graph a value, as NAME=4096 would");
+    out[*d] = value;
+    known[*d] = true;
+  }
+  for (const ir::DimId d : dims.symbols())
+    if (!known[d]) fail(Code::invalid_argument, "the extent ", dims.symbol_name(d), " has no value");
+  dims.evaluate(out);
+  return out;
+}
+
+// How every step is launched on the device for these sizes.
+std::vector<jit::cuda::LaunchPlan> launches(const Executable& e, const std::vector<int64_t>& dims,
+                                            const device::Device& device) {
+  const runtime::ExecutorPlan& plan = e.executor().plan();
+  const size_t n = plan.inputs.size();
+  std::vector<std::vector<int64_t>> shapes(n);
+  std::vector<int64_t> bound(n);
+  std::vector<runtime::Tensor> tensors(n);
+  std::vector<const runtime::Tensor*> pointers;
+  for (size_t i = 0; i < n; ++i) {
+    const runtime::IoSpec& in = plan.inputs[i];
+    const bool binds = in.symbol != ir::no_dim;
+    for (const ir::DimId d : in.shape) shapes[i].push_back(dims[d]);
+    if (binds) bound[i] = dims[in.symbol];
+    const runtime::Device where =
+        binds ? runtime::Device{runtime::device_cpu, 0} : runtime::Device{runtime::device_cuda, device.ordinal()};
+    tensors[i] = {binds ? &bound[i] : nullptr,
+                  where,
+                  static_cast<int32_t>(in.shape.size()),
+                  in.dlpack,
+                  shapes[i].data(),
+                  nullptr,
+                  0};
+    pointers.push_back(&tensors[i]);
+  }
+  return e.executor().launches(pointers, device.limits());
+}
+
+void write_launches(JsonWriter& out, const jit::cuda::LaunchPlan& plan, const std::vector<const char*>& entries) {
+  out.begin_array("stages");
+  for (uint32_t i = 0; i < plan.count; ++i) {
+    out.begin_object();
+    out.field("entry", entries[plan.stages[i].entry]);
+    out.field("blocks", plan.stages[i].blocks);
+    out.field("threads", plan.stages[i].threads);
+    out.end();
+  }
+  out.end();
+  out.field("scratch_bytes", plan.scratch_bytes);
+}
+
 }  // namespace
 
-std::string device_report(const Executable& e) {
+std::string device_report(const Executable& e, std::optional<std::string_view> sizes) {
   std::string target = e.options().target;
   if (!target.empty() && !target.starts_with("sm_"))
     fail(Code::invalid_argument, "target \"", target, "\" is no GPU: expected sm_NN");
@@ -115,13 +180,20 @@ std::string device_report(const Executable& e) {
   if (target.empty()) out.null("target");
   else out.field("target", target);
   out.begin_array("steps");
+  std::vector<jit::cuda::LaunchPlan> plans;
+  if (sizes) {
+    const std::vector<int64_t> dims = read_sizes(e.executor().plan().dims, *sizes);
+    if (chosen >= 0 && e.executor().plan().device == runtime::device_cuda)
+      plans = launches(e, dims, kernels.at(chosen));
+  }
   for (size_t s = 0; s < e.plan().steps.size(); ++s) {
     const fuse::Step& step = e.plan().steps[s];
     out.begin_object();
     out.field("step", s);
+    const DeviceSource source = step.routine ? source_of(step.routine) : source_of(step.kernel, e.kernel_bytes(s));
+    if (!plans.empty()) write_launches(out, plans[s], source.entries);
     try {
       if (target.empty()) fail(Code::unavailable, "no target is given, and there is no device");
-      const DeviceSource source = step.routine ? source_of(step.routine) : source_of(step.kernel, e.kernel_bytes(s));
       write_entries(out, jit::read_cubin(jit::decode_artifact(kernels.artifact(source, target)).image), target);
     } catch (const Error& error) {
       if (error.code() == Code::out_of_memory) throw;

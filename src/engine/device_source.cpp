@@ -1,5 +1,6 @@
 #include "engine/device_source.h"
 
+#include "jit/cuda/copy.h"
 #include "jit/cuda/emit.h"
 #include "jit/cuda/launch_plan.h"
 #include "jit/cuda/routines.h"
@@ -18,6 +19,11 @@ DeviceSource source_of(const loop::Kernel& kernel, std::span<const uint8_t> byte
 DeviceSource source_of(const loop::Routine& routine) {
   const std::string text = jit::cuda::routine_text(routine);
   return {{text.begin(), text.end()}, true, jit::cuda::routine_entries(routine)};
+}
+
+DeviceSource copier_source() {
+  const std::string text = jit::cuda::copy_text();
+  return {{text.begin(), text.end()}, true, jit::cuda::copy_entries()};
 }
 
 }  // namespace ingot::engine

@@ -20,5 +20,7 @@ struct DeviceSource {
 // `bytes` are the kernel's canonical ones.
 DeviceSource source_of(const loop::Kernel& kernel, std::span<const uint8_t> bytes);
 DeviceSource source_of(const loop::Routine& routine);
+// What every executable has beside: a run may have to keep any tensor apart.
+DeviceSource copier_source();
 
 }  // namespace ingot::engine

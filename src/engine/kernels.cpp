@@ -143,23 +143,10 @@ void Kernels::count_hit(const Stored& stored) {
 
 cache::MemoryCache<jit::Body>::Made Kernels::resident(std::shared_ptr<const jit::CompiledBody> body, uint64_t bytes,
                                                       const std::string& name) const {
-  const jit::Body* const raw = body.get();
   if (const PerfMap* map = context_.perf_map())
     for (const jit::ArtifactSymbol& symbol : body->symbols())
       map->add(body->code() + symbol.offset, symbol.size, cat(name, ":", symbol.name));
-  resident_bytes_->fetch_add(bytes, std::memory_order_relaxed);
-  // Where the control block cannot be allocated the deleter is called all the same.
-  std::shared_ptr<const jit::Body> counted(
-      raw, [held = std::move(body), total = resident_bytes_, bytes](const jit::Body*) mutable {
-        held.reset();
-        total->fetch_sub(bytes, std::memory_order_relaxed);
-      });
-  return {std::move(counted), bytes};
-}
-
-Kernels::CodeBytes Kernels::code_bytes() const {
-  const uint64_t idle = memory_.idle_bytes(), all = resident_bytes_->load(std::memory_order_relaxed);
-  return {all, all > idle ? all - idle : 0};  // both move while they are read
+  return {resident_.counted<jit::Body>(std::move(body), bytes), bytes};
 }
 
 // After something was made: no lock is held, and no key.

@@ -13,6 +13,7 @@
 #include "cache/pack.h"
 #include "cache/stack.h"
 #include "engine/context.h"
+#include "engine/resident_code.h"
 #include "jit/image/image.h"
 #include "jit/image/module.h"
 #include "jit/program.h"
@@ -66,12 +67,8 @@ class Kernels final : ForkHandler {
   std::span<const std::shared_ptr<cache::Pack>> packs() const { return packs_; }
   cache::Stack& stack() { return *stack_; }
   cache::MemoryStats memory_stats() const { return memory_.stats(); }
-  // Of machine code that is mapped: all of it, in the memory cache or held by executables alone; and what trim(0) would
-  // leave, since executables hold it. Looks at every entry of the memory cache.
-  struct CodeBytes {
-    uint64_t resident, pinned;
-  };
-  CodeBytes code_bytes() const;
+  // Looks at every entry of the memory cache.
+  CodeBytes code_bytes() const { return resident_.bytes(memory_.idle_bytes()); }
   void trim(uint64_t bytes) { memory_.trim(bytes); }
 
  private:
@@ -112,8 +109,7 @@ class Kernels final : ForkHandler {
   std::string module_path_, module_id_, module_error_;
   std::shared_ptr<const jit::Module> module_;
   std::atomic<uint32_t> compiling_{0};
-  // Shared with the bodies: an executable's last thread may drop one after the context is gone.
-  const std::shared_ptr<std::atomic<uint64_t>> resident_bytes_ = std::make_shared<std::atomic<uint64_t>>(0);
+  const ResidentCode resident_;
   std::atomic<bool> loaded_{false};
   std::atomic<bool> warned_{false}, warned_of_stored_{false};
   ForkRegistration registration_{*this};

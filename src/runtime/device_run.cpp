@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "jit/cuda/copy.h"
 #include "jit/cuda/launch_plan.h"
 #include "jit/cuda/routines.h"
-#include "runtime/device_copy.h"
 #include "runtime/residence.h"
 #include "runtime/routines.h"
 #include "runtime/workspace.h"
@@ -20,11 +20,27 @@ constexpr uintptr_t nowhere = uintptr_t{1} << 20;
 
 Address address(const char* p) { return reinterpret_cast<uintptr_t>(p); }
 
+// The operands, then the result.
+jit::cuda::RoutineArgs routine_args(const loop::Routine& routine, std::span<const RoutineTensor> tensors) {
+  jit::cuda::RoutineArgs args;
+  const auto fill = [](const Place& from, jit::cuda::RoutinePlace& to) {
+    to.data = address(from.data);
+    to.rank = from.rank;
+    std::copy_n(from.extent, from.rank, to.extent);
+    std::copy_n(from.stride, from.rank, to.stride);
+  };
+  const size_t operands = loop::operand_count(routine);
+  for (size_t i = 0; i < operands; ++i) fill(tensors[i].place, args.operand[i]);
+  fill(tensors[operands].place, args.result);
+  args.axis = routine.axis;
+  return args;
+}
+
 // What the launches of one run need of the device, and what they leave to be given back or waited for.
 class Session {
  public:
-  Session(const DeviceCode& code, const device::Scope& scope, const RunOptions& options)
-      : code_(code), scope_(scope), options_(options), driver_(code.device.driver()) {}
+  Session(const DeviceCode& code, const device::FunctionHandle* copier, const RunOptions& options)
+      : code_(code), copier_(copier), options_(options), driver_(code.device.driver()) {}
   ~Session() {
     // A run that failed must not leave copies of host memory behind.
     if (copying_) driver_.cuStreamSynchronize(options_.stream);
@@ -79,34 +95,19 @@ class Session {
 
   void routine(const loop::Routine& routine, std::span<const RoutineTensor> tensors,
                const device::FunctionHandle* functions, Address fault) const {
-    jit::cuda::RoutineArgs args;
-    const auto fill = [](const Place& from, jit::cuda::RoutinePlace& to) {
-      to.data = address(from.data);
-      to.rank = from.rank;
-      std::copy_n(from.extent, from.rank, to.extent);
-      std::copy_n(from.stride, from.rank, to.stride);
-    };
-    const size_t operands = loop::operand_count(routine);
-    for (size_t i = 0; i < operands; ++i) fill(tensors[i].place, args.operand[i]);
-    fill(tensors[operands].place, args.result);
-    args.axis = routine.axis;
+    jit::cuda::RoutineArgs args = routine_args(routine, tensors);
     args.fault = fault;
     launch(functions, plan_routine(routine, args, code_.device.limits()), &args);
   }
 
   // Between two places of device memory.
-  void copy(const Place& from, const Place& to) {
+  void copy(const Place& from, const Place& to) const {
     if (from.empty) return;
-    const loop::Kernel ir = copy_kernel(from.rank, from.item);
-    std::shared_ptr<const device::Kernel> kernel = code_.copier.find(from.rank, from.item);
-    if (!kernel || !kernel->find(scope_))
-      must_not_be_captured("a tensor that has to be kept apart has not been copied before");
-    if (!kernel) kernel = code_.copier.kernel(from.rank, from.item);
-    const CopyLaunch at(from, to);
-    const jit::cuda::ArgLayout layout(ir);
-    std::vector<uint64_t> args(layout.bytes() / 8);
-    layout.pack(at.sizes, at.views, 0, 0, args.data());
-    launch(kernel->load(scope_), plan_launch(ir, at.sizes, at.views, code_.device.limits()), args.data());
+    jit::cuda::CopyArgs args;
+    args.from = address(from.data);
+    args.to = address(to.data);
+    for (uint32_t d = 0; d < from.rank; ++d) args.add_axis(from.extent[d], from.stride[d], to.stride[d]);
+    launch(copier_, plan_copy(args, from.item, code_.device.limits()), &args);
   }
 
   // From host memory, which may change once this returns.
@@ -154,7 +155,7 @@ class Session {
   }
 
   const DeviceCode& code_;
-  const device::Scope& scope_;
+  const device::FunctionHandle* const copier_;
   const RunOptions& options_;
   const device::Driver& driver_;
   size_t bytes_ = 0;
@@ -232,22 +233,56 @@ void Executor::lay_out_device(const jit::cuda::DeviceLimits& limits, Workspace& 
   w.device_bytes = w.stages_at + most;
 }
 
+void Executor::lay_out_shapes(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits,
+                              Workspace& w) const {
+  std::fill(w.home.begin(), w.home.end(), nullptr);
+  bind(ins, false, w);
+  w.wide = w.ordered = false;
+  for (size_t o = 0; o < w.outputs.size(); ++o) {
+    Place& p = w.outputs[o];
+    p.device = plan_.device;
+    p.rank = static_cast<uint32_t>(plan_.outputs[o].shape.size());
+    for (uint32_t d = 0; d < p.rank; ++d) p.extent[d] = w.dims[plan_.outputs[o].shape[d]];
+    make_compact(p, p.item);
+  }
+  lay_out(w);
+  lay_out_device(limits, w);
+}
+
 uint64_t Executor::scratch_size(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits) const {
   const auto back = [this](Workspace* w) { give(w); };
   const std::unique_ptr<Workspace, decltype(back)> w(take(), back);
-  std::fill(w->home.begin(), w->home.end(), nullptr);
-  bind(ins, false, *w);
-  w->wide = w->ordered = false;
-  for (size_t o = 0; o < w->outputs.size(); ++o) {
-    Place& p = w->outputs[o];
-    p.device = plan_.device;
-    p.rank = static_cast<uint32_t>(plan_.outputs[o].shape.size());
-    for (uint32_t d = 0; d < p.rank; ++d) p.extent[d] = w->dims[plan_.outputs[o].shape[d]];
-    make_compact(p, p.item);
-  }
-  lay_out(*w);
-  lay_out_device(limits, *w);
+  lay_out_shapes(ins, limits, *w);
   return w->device_bytes;
+}
+
+std::vector<jit::cuda::LaunchPlan> Executor::launches(std::span<const Tensor* const> ins,
+                                                      const jit::cuda::DeviceLimits& limits) const {
+  const auto back = [this](Workspace* w) { give(w); };
+  const std::unique_ptr<Workspace, decltype(back)> held(take(), back);
+  Workspace& w = *held;
+  lay_out_shapes(ins, limits, w);
+  // As a device's allocators place tensors; what was here before may lie anywhere.
+  for (auto* places : {&w.inputs, &w.outputs})
+    for (Place& p : *places) p.data = reinterpret_cast<char*>(nowhere);
+  for (Place& p : w.constants) p.data = reinterpret_cast<char*>(nowhere);
+  std::vector<jit::cuda::LaunchPlan> out;
+  for (const StepSpec& step : plan_.steps) {
+    if (step.routine) {
+      RoutineTensor tensors[4];
+      RunCounts unused;
+      bind_routine(step, w, tensors, unused);
+      out.push_back(plan_routine(step.routine, routine_args(step.routine, tensors), limits));
+      continue;
+    }
+    StepState state;
+    DeviceStep d;
+    bind_views(step, state, w);
+    d.prepare(step.program->kernel, w);
+    d.move(state.origins);
+    out.push_back(plan_launch(step.program->kernel, d.sizes.data(), d.views.data(), limits));
+  }
+  return out;
 }
 
 void Executor::run(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs, const DeviceCode& code,
@@ -270,7 +305,7 @@ void Executor::run(Workspace& w, bool unchanged, std::span<const Tensor* const> 
   const Residence& residence = this->residence(code, scope, options);
   for (size_t i = 0; i < w.constants.size(); ++i) w.constants[i].data = reinterpret_cast<char*>(residence.constants[i]);
 
-  Session session(code, scope, options);
+  Session session(code, residence.copier, options);
   const size_t n_in = w.inputs.size();
   if (w.waits) session.must_not_be_captured("a tensor in host memory has to be copied");
   char* const base = w.device_bytes > 0 ? session.scratch(w.device_bytes) : nullptr;

@@ -99,22 +99,11 @@ struct RunOptions {
   bool cancelled() const noexcept { return cancel && cancel->load(std::memory_order_relaxed) != 0; }
 };
 
-// Makes, or has, the kernel of copy_kernel(rank, item size), which runs need that keep a tensor apart.
-class Copier {
- public:
-  virtual std::shared_ptr<const device::Kernel> kernel(uint32_t rank, size_t item) const = 0;
-  // Null where it would have to be made.
-  virtual std::shared_ptr<const device::Kernel> find(uint32_t rank, size_t item) const = 0;
-
- protected:
-  ~Copier() = default;
-};
-
 // The code of a plan for a device.
 struct DeviceCode {
   const device::Device& device;
   std::span<const device::Kernel* const> of_step;
-  const Copier& copier;
+  const device::Kernel& copier;  // jit::cuda::copy_text()
 };
 
 struct Failure;
@@ -167,6 +156,9 @@ class Executor {
   uint64_t scratch_size(std::span<const Tensor* const> ins, uint32_t threads) const;
   // The same on a device, outputs lying there.
   uint64_t scratch_size(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits) const;
+  // How each step is launched there, for inputs and outputs that are compact and well aligned.
+  std::vector<jit::cuda::LaunchPlan> launches(std::span<const Tensor* const> ins,
+                                              const jit::cuda::DeviceLimits& limits) const;
 
  private:
   // Whether tensors fit as those of the remembered run did; then the places point at them. If not, w.known still holds:
@@ -195,6 +187,8 @@ class Executor {
   void check_devices(std::span<const Tensor* const> ins, std::span<const Tensor* const> outs,
                      const device::Device& device, Workspace& w) const;
   void lay_out_device(const jit::cuda::DeviceLimits& limits, Workspace& w) const;
+  // The same for inputs whose data may be missing, outputs being compact.
+  void lay_out_shapes(std::span<const Tensor* const> ins, const jit::cuda::DeviceLimits& limits, Workspace& w) const;
   const Residence* find_residence(const device::Scope& scope) const noexcept;
   const Residence& residence(const DeviceCode& code, const device::Scope& scope, const RunOptions& options) const;
   // The short way of a run like the last: each step is one call (Workspace::calls_of).

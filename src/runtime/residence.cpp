@@ -52,6 +52,7 @@ void Executor::settle(const DeviceCode& code, const device::Scope& scope) const 
   fresh->id = scope.id();
   const device::Driver& driver = code.device.driver();
   for (const device::Kernel* k : code.of_step) fresh->functions.push_back(k->load(scope));
+  fresh->copier = code.copier.load(scope);
   size_t bytes = device_aligned(fault_bytes * plan_.steps.size());
   std::vector<size_t> at, sizes;
   for (const ConstantSpec& c : plan_.constants) {

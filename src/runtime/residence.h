@@ -8,6 +8,7 @@ namespace ingot::runtime {
 struct Residence {
   uint64_t id = 0;                                       // Scope::id()
   std::vector<const device::FunctionHandle*> functions;  // per step
+  const device::FunctionHandle* copier = nullptr;        // for whatever a run has to keep apart
   std::unique_ptr<device::Memory> block;                 // the faults, then the constants
   std::vector<device::Address> constants;
   std::unique_ptr<Residence> older;

@@ -11,6 +11,8 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "jit/cuda/copy.h"
+#include "jit/cuda/cubin.h"
 #include "jit/cuda/emit.h"
 #include "jit/cuda/nodes.h"
 #include "jit/cuda/nvrtc.h"
@@ -111,6 +113,35 @@ TEST_CASE("every sample compiles to a cubin for sm_90") {
       return;
     }
   }
+}
+
+TEST_CASE("the text of copies compiles to a cubin with its entries, on the caller's thread or one of its own") {
+  const char* given = std::getenv("INGOT_NVRTC");
+  for (const bool own_thread : {false, true}) {
+    try {
+      const std::vector<uint8_t> cubin =
+          jit::compile_cubin(jit::cuda::copy_text(), "sm_90", given ? given : "", own_thread);
+      const jit::CubinResources read = jit::read_cubin(cubin);
+      CHECK(read.entries.size() == jit::cuda::copy_entries().size());
+    } catch (const Error& e) {
+      if (e.code() != Code::unavailable) throw;
+      std::cout << "SKIP: nvrtc: NVRTC is not installed\n";
+      return;
+    }
+  }
+}
+
+TEST_CASE("axes of a copy that walk both places as one are merged") {
+  jit::cuda::CopyArgs a;
+  a.add_axis(2, 96, 48);
+  a.add_axis(1, 7, 9);
+  a.add_axis(3, 32, 16);
+  a.add_axis(4, 4, 4);
+  CHECK((a.rank == 2 && a.items == 24 && a.extent[0] == 6 && a.from_stride[0] == 32 && a.to_stride[0] == 16));
+  CHECK((a.extent[1] == 4 && a.from_stride[1] == 4));
+  CHECK(jit::cuda::plan_copy(a, 8, {4}).stages[0].entry == 3);
+  a.add_axis(0, 1, 1);
+  CHECK(jit::cuda::plan_copy(a, 4, {4}).count == 0);
 }
 
 TEST_CASE("the NVRTC that is found without loading it is the one that is loaded") {

@@ -4,9 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <dlfcn.h>
 #include <iostream>
+#include <vector>
 
 #include "base/error.h"
+#include "jit/cuda/nvrtc.h"
 #ifdef INGOT_HAS_CUDA_OCCUPANCY
 #include <cuda_occupancy.h>
 #endif
@@ -43,6 +46,26 @@ TEST_CASE("the number of a target") {
   CHECK(sm_of("sm_120f") == 120);
   for (const char* wrong : {"", "sm_", "sm_x", "sm_90b", "sm_90aa", "compute_90", "sm_-90", "sm_99999999999"})
     CHECK(sm_of(wrong) <= 0);
+}
+
+TEST_CASE("all that the installed NVRTC compiles for is in the tables") {
+  const std::string path = find_nvrtc("");
+  void* const nvrtc = path.empty() ? nullptr : dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!nvrtc) {
+    std::cout << "SKIP: nvrtc: NVRTC is not installed\n";
+    return;
+  }
+  const auto count = reinterpret_cast<int (*)(int*)>(dlsym(nvrtc, "nvrtcGetNumSupportedArchs"));
+  const auto archs = reinterpret_cast<int (*)(int*)>(dlsym(nvrtc, "nvrtcGetSupportedArchs"));
+  REQUIRE((count && archs));
+  int n = 0;
+  REQUIRE((count(&n) == 0 && n > 0));
+  std::vector<int> all(static_cast<size_t>(n));
+  REQUIRE(archs(all.data()) == 0);
+  for (const int sm : all) {
+    CAPTURE(sm);
+    if (sm >= 75 && sm <= 121) CHECK(multiprocessor(sm) != nullptr);
+  }
 }
 
 TEST_CASE("occupancy is what cuda_occupancy.h computes") {

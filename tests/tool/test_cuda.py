@@ -70,6 +70,32 @@ class Explain(OnStandin):
             self.assertIn(f"<code>{e['name']}</code>", page)
             self.assertIn(f">{math.floor(100 * e['warps'] / e['most_warps'] + 0.5)} %</td>", page)
 
+    def test_the_form_that_is_launched_is_marked(self):
+        graph = self.graph("graph @g(%x: f32[A, B], %y: f32[B]) -> (f32[A, B]) {\n  %0 = add %x, %y\n  return %0\n}\n")
+        for a, b, entry in [(1, 4096, "ingot_kernel_linear"), (1000, 4096, None), (1000, 3, "ingot_kernel")]:
+            (launch,) = self.explained(graph, "--shape", f"A={a}", "--shape", f"B={b}")["launches"]
+            names = [e["name"] for e in launch["entries"]]
+            (stage,) = launch["stages"]
+            self.assertIn(stage["entry"], names)
+            self.assertEqual(stage["threads"], 256)
+            self.assertGreater(stage["blocks"], 0)
+            if entry is None:
+                self.assertNotEqual(stage["entry"], "ingot_kernel_linear")
+        graph = self.graph("graph @s(%x: f32[N]) -> (f32[]) {\n  %0 = reduce_sum %x {axes = [0]}\n  return %0\n}\n")
+        few, many = [
+            self.explained(graph, "--shape", f"N={n}")["launches"][0]["stages"] for n in (100, 10_000_000)
+        ]
+        self.assertLess(sum(s["blocks"] for s in few), sum(s["blocks"] for s in many))
+        # Without sizes nothing is said.
+        self.assertNotIn("stages", self.explained(graph)["launches"][0])
+        fixed = self.graph("graph @f(%x: f32[8]) -> (f32[8]) {\n  %0 = neg %x\n  return %0\n}\n")
+        self.assertEqual(len(self.explained(fixed)["launches"][0]["stages"]), 1)
+        page = self.ok("explain", SOFTMAX, "--backend", "cuda", *SIZES).decode()
+        self.assertIn("launched, blocks", page)
+        (launch,) = self.explained(SOFTMAX, *SIZES)["launches"]
+        for stage in launch["stages"]:
+            self.assertIn(f">{stage['blocks']}</td>", page)
+
     def test_without_a_device_there_are_no_times_and_without_nvrtc_no_occupancy(self):
         self.variables["INGOT_CUDA_DRIVER"] = "/nonexistent/libcuda.so"
         report = self.explained(SOFTMAX, *SIZES, "--target", "sm_86")
@@ -93,6 +119,21 @@ class Explain(OnStandin):
 
     def test_a_target_is_of_the_backend(self):
         self.fails(tool.USAGE, "--backend cuda alone", "explain", SOFTMAX, "--target", "sm_90")
+
+
+class Packs(OnStandin):
+    def test_a_pack_of_cubins_is_made_without_a_device(self):
+        pack = os.path.join(self.folder, "app.pack")
+        self.variables["INGOT_CUDA_DRIVER"] = "/nonexistent/libcuda.so"
+        self.ok("cache", "pack", "-o", pack, SOFTMAX, "--target", "sm_80", "--target", "sm_90")
+        self.assertGreater(os.path.getsize(pack), 1000)
+        self.fails(tool.USAGE, "sm_NN", "cache", "pack", "-o", pack, SOFTMAX, "--target", "gpu")
+
+    def test_a_warmed_cache_serves_without_nvrtc(self):
+        cache = os.path.join(self.folder, "cache")
+        for compiled in (2, 0):
+            out = self.ok("cache", "warm", SOFTMAX, "--target", "sm_90", "--dir", cache).decode()
+            self.assertIn(f"{compiled} compiled", out)
 
 
 class Bench(OnStandin):

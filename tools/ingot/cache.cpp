@@ -1,4 +1,6 @@
 // ingot cache: the disk cache looked at, checked, filled and emptied, and packs made. Others may use it meanwhile.
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "cache_place.h"
@@ -37,16 +39,26 @@ std::string verify_text(const json& report) {
                    " removed, ", report["unreadable"].size(), " unreadable\n");
 }
 
-Executable compiled(const CacheArgs& args, ingot_context* context, const std::string& path) {
+bool is_gpu(const std::string& target) { return target.starts_with("sm_"); }
+
+// A graph for CPUs, for GPUs, or both, as the targets are.
+void add_compiled(const CacheArgs& args, ingot_context* context, const std::string& path,
+                  std::vector<Executable>& executables) {
   const Graph graph = load_graph(context, path);
-  return compile_graph(context, graph.get(), args.engine);
+  const bool gpus = std::ranges::any_of(args.targets, is_gpu);
+  if (!gpus || !std::ranges::all_of(args.targets, is_gpu))
+    executables.push_back(compile_graph(context, graph.get(), args.engine));
+  if (!gpus) return;
+  EngineOptions engine = args.engine;
+  engine.backend = "cuda";
+  executables.push_back(compile_graph(context, graph.get(), engine));
 }
 
 int warm(const CacheArgs& args, ingot_context* context) {
   for (const std::string& path : args.graphs) {
     const ingot_stats before = stats_of(context);
     std::vector<Executable> executables;
-    executables.push_back(compiled(args, context, path));
+    add_compiled(args, context, path, executables);
     // What is packed is cached as well, for any target, and nothing of it is loaded.
     pack_of(executables, args.targets);
     const ingot_stats after = stats_of(context);
@@ -58,12 +70,12 @@ int warm(const CacheArgs& args, ingot_context* context) {
 
 int pack(const CacheArgs& args, ingot_context* context) {
   std::vector<Executable> executables;
-  for (const std::string& path : args.graphs) executables.push_back(compiled(args, context, path));
+  for (const std::string& path : args.graphs) add_compiled(args, context, path, executables);
   const std::string bytes = pack_of(executables, args.targets);
   write_file(args.output, {bytes});
   if (!is_stdout(args.output))
     write_file(
-        "-", {cat(args.output, ": ", counted(executables.size(), "graph", "graphs"), ", ", bytes.size(), " bytes\n")});
+        "-", {cat(args.output, ": ", counted(args.graphs.size(), "graph", "graphs"), ", ", bytes.size(), " bytes\n")});
   return exit_done;
 }
 

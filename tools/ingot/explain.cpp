@@ -58,7 +58,7 @@ ordered_json launch_report(const Explained& e, size_t index) {
   }
   if (e.device) {
     const nlohmann::json& code = (*e.device)["steps"][index];
-    for (const char* key : {"entries", "error"})
+    for (const char* key : {"stages", "scratch_bytes", "entries", "error"})
       if (code.contains(key)) out[key] = code[key];
   }
   return out;
@@ -80,6 +80,14 @@ std::string explain_json(const Explained& e) {
     out["device"].erase("steps");  // they are the launches'
   }
   return out.dump(1) + "\n";
+}
+
+// What is asked of the library: with the sizes where they are known, so that it tells how kernels are launched.
+std::string device_part(const Explained& e) {
+  if (!e.symbols) return "device";
+  std::string sizes;
+  for (const auto& [name, value] : *e.symbols) sizes += cat(sizes.empty() ? "" : ",", name, "=", value);
+  return "device/" + sizes;
 }
 
 }  // namespace
@@ -108,7 +116,7 @@ int explain_verb(const ExplainArgs& args) {
         std::ranges::find_if(known, [&](const auto& symbol) { return !given.contains(symbol.first); })->first;
     fail(exit_usage, "the extent ", s, " has no value; give every extent or none, as --shape ", s, "=NUMBER");
   }
-  if (args.engine.backend == "cuda") e.device = nlohmann::json::parse(describe(executable.get(), "device"));
+  if (args.engine.backend == "cuda") e.device = nlohmann::json::parse(describe(executable.get(), device_part(e)));
   write_file(args.output, {args.json ? explain_json(e) : explain_page(e)});
   return exit_done;
 }

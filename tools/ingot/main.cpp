@@ -48,21 +48,21 @@ bool cpu_target(const std::string& name) {
 }
 
 // What is no target at all is bad usage; which GPUs there are, the library knows.
+std::string check_target(const std::string& name) {
+  return name.starts_with("sm_") || cpu_target(name)
+             ? ""
+             : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN";
+}
+
 void target_option(CLI::App* verb, EngineOptions& engine) {
-  const auto known = [](const std::string& name) -> std::string {
-    return name.starts_with("sm_") || cpu_target(name)
-               ? ""
-               : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN";
-  };
   verb->add_option("--target", engine.target, "x86-64-v2, x86-64-v3, x86-64-v4, aarch64, sm_NN; default: this machine")
-      ->check(known);
+      ->check(check_target);
 }
 
 void targets_option(CLI::App* verb, std::vector<std::string>& targets) {
-  const auto known = [](const std::string& name) -> std::string {
-    return cpu_target(name) ? "" : name + " is none of x86-64-v2, x86-64-v3, x86-64-v4, aarch64";
-  };
-  repeat(verb, "--target", targets, "x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; default: this machine")->check(known);
+  repeat(verb, "--target", targets,
+         "x86-64-v2, x86-64-v3, x86-64-v4, aarch64 or, for the CUDA backend, sm_NN; default: this machine")
+      ->check(check_target);
 }
 
 void pack_option(CLI::App* verb, EngineOptions& engine) {

@@ -154,6 +154,14 @@ class Page {
     return value == 0 ? cat("unknown ", unit) : cat(std::lround(value / 1e9), "e9 ", unit);
   }
 
+  // Of an entry's launches with the sizes at hand; empty where another form is launched.
+  static std::string blocks_of(const json& stages, const json& entry) {
+    std::string out;
+    for (const json& stage : stages)
+      if (stage["entry"] == entry) out += cat(out.empty() ? "" : ", ", stage["blocks"].get<uint64_t>());
+    return out;
+  }
+
   // What a launch computes, and on a device what its kernel takes there.
   void work(size_t index) {
     const json& step = fused_.steps()[index];
@@ -175,7 +183,8 @@ class Page {
     if (code.contains("error")) return add("<p class=\"soft\">Not compiled: ", text_of(code["error"]), "</p>\n");
     add("<table><tr><th>entry</th><th class=\"number\">threads a block</th><th class=\"number\">registers</th>"
         "<th class=\"number\">shared memory</th><th class=\"number\">blocks a multiprocessor</th>"
-        "<th class=\"number\">occupancy</th><th>limited by</th></tr>\n");
+        "<th class=\"number\">occupancy</th><th>limited by</th>",
+        code.contains("stages") ? "<th class=\"number\">launched, blocks</th>" : "", "</tr>\n");
     for (const json& e : code["entries"]) {
       const auto number = [&](const std::string& value) { add("<td class=\"number\">", value, "</td>"); };
       add("<tr><td><code>", text_of(e["name"]), "</code></td>");
@@ -186,7 +195,9 @@ class Page {
       number(e.contains("blocks")
                  ? cat(std::lround(100.0 * e["warps"].get<double>() / e["most_warps"].get<double>()), " %")
                  : "?");
-      add("<td>", e.contains("limited_by") ? text_of(e["limited_by"]) : "", "</td></tr>\n");
+      add("<td>", e.contains("limited_by") ? text_of(e["limited_by"]) : "", "</td>");
+      if (code.contains("stages")) number(blocks_of(code["stages"], e["name"]));
+      add("</tr>\n");
     }
     add("</table>\n");
   }

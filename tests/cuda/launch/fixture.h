@@ -151,6 +151,7 @@ class Engine {
     if (!cache_dir.empty()) o.cache_dir = cache_dir.c_str();
     ok(ingot_context_create(&o, &context_));
   }
+  explicit Engine(const ingot_context_options& options) { ok(ingot_context_create(&options, &context_)); }
   ~Engine() { ingot_context_release(context_); }
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -198,6 +199,9 @@ class Compiled {
  private:
   ingot_executable* executable_ = nullptr;
 };
+
+// How many cubins every executable has beside its own: that of copies, which all share.
+constexpr uint64_t copier = 1;
 
 // y = 2x + 1, one kernel.
 inline const std::string axpb =

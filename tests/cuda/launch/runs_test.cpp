@@ -97,25 +97,25 @@ TEST_CASE_FIXTURE(Device, "the stream's context, then the thread's, then the pri
     const auto loads = standin_calls("cuModuleLoadData");
     REQUIRE(e.run({&x.tensor()}, {&y.tensor()}).code == INGOT_OK);
     CHECK(y.get() == std::vector<float>{3, 5, 7, 9});
-    CHECK(standin_calls("cuModuleLoadData") == loads + 1);
+    CHECK(standin_calls("cuModuleLoadData") == loads + 1 + copier);
     // With another context current the stream's counts, and the thread's is as it was afterwards.
     REQUIRE(cuCtxSetCurrent(primary.context) == 0);
     x.put({2, 3, 4, 5});
     REQUIRE(e.run_on(stream.get(), {&x.tensor()}, {&y.tensor()}).code == INGOT_OK);
-    CHECK(standin_calls("cuModuleLoadData") == loads + 1);
+    CHECK(standin_calls("cuModuleLoadData") == loads + 1 + copier);
     CUcontext current = nullptr;
     REQUIRE((cuCtxGetCurrent(&current) == 0 && current == primary.context));
     REQUIRE(engine.sync(stream.get()).code == INGOT_OK);
     CHECK(y.get() == std::vector<float>{5, 7, 9, 11});
     // The primary one needs a module of its own.
     REQUIRE(e.run({&x.tensor()}, {&y.tensor()}).code == INGOT_OK);
-    CHECK(standin_calls("cuModuleLoadData") == loads + 2);
+    CHECK(standin_calls("cuModuleLoadData") == loads + 2 * (1 + copier));
     // Without any context it is the primary one. (Both that are on the thread's stack go.)
     REQUIRE(cuCtxSetCurrent(nullptr) == 0);
     REQUIRE(cuCtxSetCurrent(nullptr) == 0);
     REQUIRE(e.run({&x.tensor()}, {&y.tensor()}).code == INGOT_OK);
     REQUIRE((cuCtxGetCurrent(&current) == 0 && current == nullptr));
-    CHECK(standin_calls("cuModuleLoadData") == loads + 2);
+    CHECK(standin_calls("cuModuleLoadData") == loads + 2 * (1 + copier));
     REQUIRE(cuCtxSetCurrent(own) == 0);
   }
   REQUIRE(cuCtxSetCurrent(primary.context) == 0);
@@ -298,6 +298,84 @@ TEST_CASE_FIXTURE(Device, "scatters, searches and gathered rows are those of the
   CHECK(got[0] == got[1]);
 }
 
+TEST_CASE_FIXTURE(Device, "copies come with the executable: no run compiles or loads one, in a capture neither") {
+  const Engine engine;
+  const Compiled e(engine, axpb);
+  REQUIRE(e.prepare().code == INGOT_OK);
+  const auto loads = standin_calls("cuModuleLoadData");
+  const uint64_t compiles = engine.stats().compiles;
+  Array<float> both({1, 2, 3, 4, 5, 6}, {6});
+  Array<char> scratch(std::vector<char>(4096), {4096}, {0, 8, 1});
+  ingot_tensor head = both.tensor(), tail = both.tensor();
+  int64_t four = 4;
+  head.shape = tail.shape = &four;
+  tail.byte_offset = 8;
+  const Stream stream;
+  ingot_run_options o = INGOT_RUN_OPTIONS_INIT;
+  o.stream = stream.get();
+  o.never_stall = 1;
+  o.scratch = reinterpret_cast<void*>(scratch.at());
+  o.scratch_bytes = 4096;
+  REQUIRE(cuStreamBeginCapture_v2(stream.get(), 0) == 0);
+  CHECK(e.run({&head}, {&tail}, &o).code == INGOT_OK);
+  CUgraph graph = nullptr;
+  REQUIRE(cuStreamEndCapture(stream.get(), &graph) == 0);
+  REQUIRE(cuGraphDestroy(graph) == 0);
+  o.scratch = nullptr;
+  o.scratch_bytes = 0;
+  CHECK(e.run({&head}, {&tail}, &o).code == INGOT_OK);
+  REQUIRE(engine.sync(stream.get()).code == INGOT_OK);
+  CHECK(both.get() == std::vector<float>{1, 2, 3, 5, 7, 9});
+  CHECK(standin_calls("cuModuleLoadData") == loads);
+  CHECK(engine.stats().compiles == compiles);
+}
+
+namespace {
+
+// y = x + 1 where y lies half in x, transposed, with gaps: kept apart and copied. The same as on the CPU.
+template <class T>
+void copies_as_on_the_cpu(const char* dtype, ingot_dlpack_type type) {
+  const std::string of = dtype;
+  const Engine engine;
+  const std::string text =
+      "ingot 1.0\ngraph @g(%x: " + of + "[A, B, C]) -> (" + of + "[A, B, C]) {\n  %0 = add %x, 1\n  return %0\n}\n";
+  const struct {
+    int64_t shape[3], strides[3];
+  } cases[] = {{{2, 3, 4}, {12, 4, 1}}, {{2, 3, 4}, {1, 2, 6}}, {{2, 3, 4}, {24, 8, 2}},   {{1, 3, 5}, {100, 1, 3}},
+               {{4, 1, 1}, {3, 9, 9}},  {{1, 1, 1}, {1, 1, 1}}, {{30, 7, 3}, {1, 90, 30}}, {{2, 0, 3}, {1, 2, 3}}};
+  for (const auto& c : cases) {
+    CAPTURE(of);
+    CAPTURE(c.shape[0]);
+    std::vector<T> start(1024);
+    for (size_t i = 0; i < start.size(); ++i) start[i] = static_cast<T>(i * 7 % 101);
+    std::vector<T> got[2];
+    for (const bool device : {false, true}) {
+      std::vector<T> here = start;
+      Array<T> there(start, {1024}, type);
+      int64_t shape[] = {c.shape[0], c.shape[1], c.shape[2]}, strides[] = {c.strides[0], c.strides[1], c.strides[2]};
+      void* const data = device ? reinterpret_cast<void*>(there.at()) : here.data();
+      const ingot_tensor x{data, {device ? 2 : 1, 0}, 3, type, shape, nullptr, 0};
+      const ingot_tensor y{data, {device ? 2 : 1, 0}, 3, type, shape, strides, sizeof(T)};
+      const Compiled e(engine, text, device ? INGOT_BACKEND_CUDA : INGOT_BACKEND_INTERPRETER);
+      const Outcome o = e.run({&x}, {&y});
+      INFO(o.message);
+      REQUIRE(o.code == INGOT_OK);
+      got[device] = device ? there.get() : here;
+    }
+    CHECK(got[0] == got[1]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Device, "copies of items of every size, of any strides") {
+  copies_as_on_the_cpu<uint8_t>("u8", {1, 8, 1});
+  copies_as_on_the_cpu<uint16_t>("u16", {1, 16, 1});
+  copies_as_on_the_cpu<uint32_t>("u32", {1, 32, 1});
+  copies_as_on_the_cpu<uint64_t>("u64", {1, 64, 1});
+  CHECK(std::string(standin_report()).empty());
+}
+
 TEST_CASE_FIXTURE(Device, "a warm run allocates no device memory and waits for nothing") {
   const Engine engine;
   const Compiled e(engine, axpb);
@@ -313,5 +391,5 @@ TEST_CASE_FIXTURE(Device, "a warm run allocates no device memory and waits for n
     INFO(std::string(never[n]));
     CHECK(standin_calls(never[n]) == before[n]);
   }
-  CHECK(engine.stats().compiles == 1);
+  CHECK(engine.stats().compiles == 1 + copier);
 }

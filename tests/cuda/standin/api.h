@@ -122,6 +122,7 @@ STANDIN_API CUresult cuStreamDestroy_v2(CUstream stream);
 STANDIN_API CUresult cuStreamSynchronize(CUstream stream);
 STANDIN_API CUresult cuStreamQuery(CUstream stream);
 STANDIN_API CUresult cuStreamGetCtx(CUstream stream, CUcontext* context);
+STANDIN_API CUresult cuThreadExchangeStreamCaptureMode(int* mode);
 STANDIN_API CUresult cuStreamIsCapturing(CUstream stream, int* status);
 STANDIN_API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
 STANDIN_API CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "driver.h"
 
@@ -10,17 +11,22 @@ namespace {
 
 enum Mode { global, thread_local_mode, relaxed };
 
+thread_local int mode_of_thread = global;
+
 }  // namespace
 
 bool capturing(const StandinStream& stream) { return stream.capture != nullptr; }
 
 CUresult refuse_in_capture() {
-  for (const auto& c : driver().captures)
-    if (c->mode == global || (c->mode == thread_local_mode && c->thread == std::this_thread::get_id())) {
-      c->invalid = true;
-      return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
-    }
-  return CUDA_SUCCESS;
+  if (mode_of_thread == relaxed) return CUDA_SUCCESS;
+  CUresult code = CUDA_SUCCESS;
+  for (const auto& c : driver().captures) {
+    const bool own = c->mode != relaxed && c->thread == std::this_thread::get_id();
+    if (!own && (c->mode != global || mode_of_thread != global)) continue;
+    c->invalid = true;
+    code = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
+  return code;
 }
 
 CUresult refuse_on_captured(StandinStream& stream) {
@@ -36,17 +42,28 @@ CUresult record_in_capture(StandinStream& stream, Work work) {
   return CUDA_SUCCESS;
 }
 
-CUresult implicit_capture(const StandinStream& stream) {
-  if (!stream.legacy) return CUDA_SUCCESS;
+Capture* meets_capture(const StandinStream& stream) {
+  if (!stream.legacy) return nullptr;
   for (const auto& c : driver().captures)
-    if (c->origin->context == stream.context && c->origin->blocking) {
-      c->invalid = true;
-      return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    }
-  return CUDA_SUCCESS;
+    if (c->origin->context == stream.context && c->origin->blocking) return c.get();
+  return nullptr;
+}
+
+CUresult implicit_capture(const StandinStream& stream) {
+  Capture* const met = meets_capture(stream);
+  if (!met) return CUDA_SUCCESS;
+  met->invalid = true;
+  return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
 }  // namespace standin
+
+CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
+  STANDIN_ENTRY(cuThreadExchangeStreamCaptureMode);
+  if (!mode || *mode < standin::global || *mode > standin::relaxed) return CUDA_ERROR_INVALID_VALUE;
+  std::swap(*mode, standin::mode_of_thread);
+  return CUDA_SUCCESS;
+}
 
 CUresult cuStreamIsCapturing(CUstream stream, int* status) {
   STANDIN_ENTRY(cuStreamIsCapturing);
@@ -54,7 +71,7 @@ CUresult cuStreamIsCapturing(CUstream stream, int* status) {
   const auto s = standin::resolve(stream, code);
   if (!s) return code;
   if (!status) return CUDA_ERROR_INVALID_VALUE;
-  if (const CUresult implicit = standin::implicit_capture(*s)) return implicit;
+  if (standin::meets_capture(*s)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;  // asking invalidates nothing
   *status = !s->capture ? 0 : s->capture->invalid ? 2 : 1;
   return CUDA_SUCCESS;
 }

@@ -94,8 +94,8 @@ int attribute_value(int attribute) {
     case 79:
     case 80:
     case 89:
-    case 95:
-    case 115: return 1;
+    case 95: return 1;
+    case 115: return static_cast<int>(standin::setting("STANDIN_POOLS", 1));            // memory pools
     case 87: return 2;                                                                  // f32 against f64
     case 36: return 2500000;                                                            // memory, kHz
     case 37: return 5120;                                                               // bits of its bus

@@ -195,10 +195,13 @@ double now_ms();
 
 // capture
 bool capturing(const StandinStream& stream);
-// What may not happen during a capture that the calling thread must heed; the capture is invalid from then on.
+// What may not happen during a capture that the calling thread must heed, by its mode and the capture's; the capture is
+// invalid from then on.
 CUresult refuse_in_capture();
 CUresult refuse_on_captured(StandinStream& stream);
 CUresult record_in_capture(StandinStream& stream, Work work);
+// The capture that an operation of the legacy stream would have to wait for; null: none.
+Capture* meets_capture(const StandinStream& stream);
 CUresult implicit_capture(const StandinStream& stream);
 
 // The first one stays.

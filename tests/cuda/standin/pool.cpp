@@ -16,6 +16,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* props) {
     return CUDA_ERROR_INVALID_VALUE;
   if (props->location_id < 0 || props->location_id >= standin::setting("STANDIN_DEVICES", 1))
     return CUDA_ERROR_INVALID_DEVICE;
+  if (const CUresult refused = standin::refuse_in_capture()) return refused;
   auto made = std::make_shared<StandinPool>();
   made->device = props->location_id;
   *pool = made.get();
@@ -26,6 +27,7 @@ CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* props) {
 // What was allocated from it stays until it is freed.
 CUresult cuMemPoolDestroy(CUmemoryPool pool) {
   STANDIN_ENTRY(cuMemPoolDestroy);
+  if (const CUresult refused = standin::refuse_in_capture()) return refused;
   return driver().pools.erase(pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -49,6 +51,7 @@ CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void* value) {
 // Freed memory is never kept here.
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t) {
   STANDIN_ENTRY(cuMemPoolTrimTo);
+  if (const CUresult refused = standin::refuse_in_capture()) return refused;
   return standin::find(driver().pools, pool) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

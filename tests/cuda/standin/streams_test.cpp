@@ -236,6 +236,56 @@ TEST_CASE("capture: what may not happen in it spoils it") {
   CHECK(cuGraphDestroy(graph) == 0);
 }
 
+TEST_CASE("capture: a thread that has exchanged its mode spoils what its new mode heeds") {
+  Device device;
+  CUstream stream = nullptr;
+  REQUIRE(cuStreamCreate(&stream, 1) == 0);
+  // By the capture's mode, the calling thread's, and whether that thread began the capture.
+  const auto spoils = [](int capture, int caller, bool own) {
+    if (caller == 2) return false;
+    if (own) return capture != 2;
+    return capture == 0 && caller == 0;
+  };
+  for (const int capture : {0, 1, 2})
+    for (const int caller : {0, 1, 2})
+      for (const bool own : {true, false}) {
+        CAPTURE(capture);
+        CAPTURE(caller);
+        CAPTURE(own);
+        REQUIRE(cuStreamBeginCapture_v2(stream, capture) == 0);
+        const auto call = [&] {
+          REQUIRE(cuCtxSetCurrent(device.context) == 0);
+          int mode = caller;
+          REQUIRE(cuThreadExchangeStreamCaptureMode(&mode) == 0);
+          CHECK(mode == 0);
+          CUdeviceptr q = 0;
+          CHECK(cuMemAlloc_v2(&q, 4) == (spoils(capture, caller, own) ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : 0));
+          REQUIRE(cuThreadExchangeStreamCaptureMode(&mode) == 0);
+          CHECK(mode == caller);
+        };
+        if (own) call();
+        else std::thread(call).join();
+        CUgraph graph = nullptr;
+        CHECK(cuStreamEndCapture(stream, &graph) ==
+              (spoils(capture, caller, own) ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : 0));
+        if (graph) CHECK(cuGraphDestroy(graph) == 0);
+      }
+  int mode = 3;
+  CHECK(cuThreadExchangeStreamCaptureMode(&mode) == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("capture: asking of the default stream whether it is captured spoils nothing") {
+  Device device;
+  CUstream stream = nullptr;
+  REQUIRE(cuStreamCreate(&stream, 0) == 0);
+  REQUIRE(cuStreamBeginCapture_v2(stream, 0) == 0);
+  int status = 0;
+  CHECK(cuStreamIsCapturing(nullptr, &status) == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  CUgraph graph = nullptr;
+  CHECK(cuStreamEndCapture(stream, &graph) == 0);
+  CHECK(cuGraphDestroy(graph) == 0);
+}
+
 TEST_CASE("capture: other streams join by events") {
   Device device;
   CUfunction k = device.kernel(add_one);

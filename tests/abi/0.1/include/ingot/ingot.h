@@ -540,7 +540,7 @@ typedef struct ingot_stats {
   uint64_t missed_collision;  /* another key of the same hash */
   uint64_t missed_disabled;   /* there is neither a disk cache nor callbacks */
   /* Held at this moment, in bytes. */
-  uint64_t code_resident; /* machine code: of the memory cache, and of executables alone */
+  uint64_t code_resident; /* machine code and cubins: of the memory cache, and of executables alone */
   uint64_t code_pinned;   /* of that what executables hold, which ingot_context_trim cannot free */
   uint64_t scratch_kept;  /* for the next runs */
   uint64_t forks; /* times that a run handed work to several threads: once for launches that need nothing of each other,

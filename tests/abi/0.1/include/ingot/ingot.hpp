@@ -74,6 +74,10 @@ class Context : public ContextHandle {
     check(ingot_context_stats(get(), &s));
     return s;
   }
+  // Waits for what runs have enqueued on a stream of the device, null being its default one; throws what became of it.
+  void sync(ingot_device device, void* stream = nullptr) const {
+    check(ingot_context_sync(get(), device.type, device.id, stream));
+  }
 
  private:
   static ingot_context* make(const ingot_context_options* options) {

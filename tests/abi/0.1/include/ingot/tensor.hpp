@@ -88,9 +88,12 @@ struct Items {
 
 // --- tensors
 
-// A view of the host's memory that runs and constants take; owns its shape, borrows the data. The dtype is that of the
-// C++ type, or given first. Strides in items, of any sign; none: compact row-major. Of const memory it may be an input
-// or a constant, not an output.
+// A device by its number, for Tensor::on() and Context::sync().
+inline ingot_device cuda(int32_t number = 0) noexcept { return {2, number}; }
+
+// A view of the host's memory, or a device's, that runs and constants take; owns its shape, borrows the data. The dtype
+// is that of the C++ type, or given first. Strides in items, of any sign; none: compact row-major. Of const memory it
+// may be an input or a constant, not an output.
 class Tensor {
  public:
   template <class T, std::enable_if_t<!std::is_void_v<std::remove_const_t<T>>, int> = 0>
@@ -131,8 +134,17 @@ class Tensor {
   }
   ~Tensor() = default;
 
+  // The same view, its data being a device's memory, which is never read here: Tensor(pointer, {n}).on(cuda(0)). The
+  // pointer is of the items' type: reinterpret_cast<float*>(p) of a CUdeviceptr.
+  Tensor on(ingot_device device) const& { return Tensor(*this).on(device); }
+  Tensor on(ingot_device device) && {
+    tensor_.device = device;
+    return std::move(*this);
+  }
+
   const ingot_tensor* get() const noexcept { return &tensor_; }
   const std::vector<int64_t>& shape() const noexcept { return shape_; }
+  ingot_device device() const noexcept { return tensor_.device; }
   bool is_const() const noexcept { return is_const_; }
 
  private:

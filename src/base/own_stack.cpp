@@ -1,4 +1,4 @@
-#include "jit/cpu/own_stack.h"
+#include "base/own_stack.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -26,7 +26,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 
-namespace ingot::jit {
+namespace ingot {
 
 namespace {
 
@@ -129,4 +129,4 @@ bool call_on_own_stack(size_t bytes, void (*f)(void*), void* argument) {
   return true;
 }
 
-}  // namespace ingot::jit
+}  // namespace ingot

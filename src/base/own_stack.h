@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace ingot::jit {
+namespace ingot {
 
 // Calls f(argument) on a new stack of `bytes`, all signals blocked, floating-point state as the caller has it. False if
 // there is no memory for the stack: nothing was called. f must not throw. Needs a few hundred bytes of the thread's
@@ -18,4 +18,4 @@ bool on_own_stack() noexcept;
 // stays mapped for good, since something may point there.
 [[noreturn]] void leave_own_stack() noexcept;
 
-}  // namespace ingot::jit
+}  // namespace ingot
