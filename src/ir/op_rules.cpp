@@ -278,7 +278,7 @@ std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> 
 }
 
 DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands,
-                    const std::vector<bool>& literal, size_t operand) {
+                    const std::vector<bool>& literal, size_t operand, DType result) {
   const bool select = info.rule == Rule::select;
   if (select && operand == 0) return DType::boolean;
   if (info.rule == Rule::random) return DType::u64;
@@ -286,6 +286,7 @@ DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const Valu
   if (info.rule == Rule::dropout && operand == 1) return DType::u64;
   if (info.rule == Rule::ldexp) return operand == 1 ? DType::i32 : DType::invalid;
   if (operand == 1 && has_indices(info)) return DType::i64;
+  if (operand == 2 && info.rule == Rule::quantize) return result;
   for (size_t i = select; i < literal.size(); ++i)
     if (!literal[i]) return graph.value(operands[i]).dtype;
   return DType::invalid;

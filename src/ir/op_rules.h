@@ -128,9 +128,10 @@ void check_shape(const DimTable& dims, DType dtype, std::span<const DimId> shape
 // "f32[B, 4]"
 std::string type_text(const DimTable& dims, DType dtype, std::span<const DimId> shape);
 
-// The dtype of a literal in the place of `operand`: bool for the condition of select, i64 for indices, else that of the
-// first operand that is none (`literal` tells which are). DType::invalid if there is no such operand.
+// The dtype of a literal in the place of `operand`: bool for the condition of select, i64 for indices, `result` for the
+// zero point of quantize (its attribute dtype; else not looked at), else that of the first operand that is none
+// (`literal` tells which are). DType::invalid if there is no such operand.
 DType literal_dtype(const Graph& graph, const OpInfo& info, std::span<const ValueId> operands,
-                    const std::vector<bool>& literal, size_t operand);
+                    const std::vector<bool>& literal, size_t operand, DType result);
 
 }  // namespace ingot::ir

@@ -360,19 +360,22 @@ class Parser {
       } while (in_.accept(","));
       check_behind_operands(*info, operands.size(), name.at);
     }
+    std::vector<NamedAttr> attrs;
+    if (in_.accept("{")) attrs = parse_attrs(in_, graph_.dims(), *info);
+    DType result = DType::i8;  // of quantize, where nothing is said
+    for (const NamedAttr& a : attrs)
+      if (a.name == "dtype") result = static_cast<DType>(a.value.i);
     // Dtypes are known once all operands are; the constants come right before their op.
     for (size_t i = 0, k = 0; i < operands.size(); ++i) {
       if (!literal[i]) continue;
       const Pending& number = literals[k++];
-      const DType dtype = literal_dtype(graph_, *info, operands, literal, i);
+      const DType dtype = literal_dtype(graph_, *info, operands, literal, i, result);
       if (dtype == DType::invalid)
         in_.fail_at(number.at, "the dtype of this number is that of another operand of ", info->name,
                     std::ranges::find(literal, false) == literal.end() ? ", but all are numbers"
                                                                        : ", but the others have one of their own");
       operands[i] = placed(number.at, [&] { return graph_.scalar(dtype, literal_bits(number.literal, dtype)); });
     }
-    std::vector<NamedAttr> attrs;
-    if (in_.accept("{")) attrs = parse_attrs(in_, graph_.dims(), *info);
     placed(name.at, [&] { return graph_.op(info->code, operands, attrs); });
   }
 

@@ -98,10 +98,12 @@ class Printer {
       if (count == 0 || order[op.results[0]] < count) continue;
       size_t expected = order[op.results[0]] - count;
       bool right = true;
+      const OpInfo& info = *op_info(op.code);
+      const DType result = info.rule == Rule::quantize ? g_.value(op.results[0]).dtype : DType::invalid;
       for (size_t k = 0; k < op.operands.size() && right; ++k) {
         if (!literal[k]) continue;
         right = order[op.operands[k]] == expected++ &&
-                literal_dtype(g_, *op_info(op.code), op.operands, literal, k) == g_.value(op.operands[k]).dtype;
+                literal_dtype(g_, info, op.operands, literal, k, result) == g_.value(op.operands[k]).dtype;
       }
       for (size_t k = 0; k < op.operands.size() && right; ++k)
         if (literal[k]) inlined_[op.operands[k]] = true;

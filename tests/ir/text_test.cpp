@@ -104,6 +104,17 @@ TEST_CASE("literals are constants of the other operand's dtype") {
             "  %g = select true, %f, nan\n  %z = concat %f, %x\n  return %a, %b, %c, %d, %e, %z\n"));
 }
 
+TEST_CASE("a literal zero point of quantize is of the dtype that its attribute names") {
+  reads_as(graph("(%x: f32[N], %i: i8[]) -> (u8[N], i8[N], i8[N])",
+                 "%a = quantize %x, 0.5, 200 {dtype = \"u8\"} %b = quantize %x, 0.5, -128 %c = quantize %x, 2, %i\n"
+                 "return %a, %b, %c"),
+           graph("(%x: f32[N], %i: i8[]) -> (u8[N], i8[N], i8[N])",
+                 "  %a = quantize %x, 0.5, 200 {dtype = \"u8\"}\n  %b = quantize %x, 0.5, -128\n"
+                 "  %c = quantize %x, 2.0, %i\n  return %a, %b, %c\n"));
+  CHECK_THROWS_WITH(parse(graph("(%x: f32[N]) -> (i8[N])", "%a = quantize %x, 0.5, 200 return %a")),
+                    doctest::Contains("200' is out of the range of i8"));
+}
+
 TEST_CASE("constants: scalars, lists, hex floats, exact bits, and hex bytes beyond") {
   reads_as(
       graph("() -> (f32[2, 2], f64[], i8[0, 3], i8[2, 0], u64[], f16[3], bool[2])",
